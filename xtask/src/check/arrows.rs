@@ -1,0 +1,208 @@
+//! Crates depend only on the crates below them, and a few outside crates have one home.
+
+use super::Repository;
+use crate::problem::Problem;
+use crate::workspace::Package;
+
+/// What a package is, as far as dependencies go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layer {
+    Abi,
+    Diagnostics,
+    Meta,
+    Interaction,
+    HostApi,
+    Contract,
+    SdkMacros,
+    Sdk,
+    Core,
+    Program,
+    Plugin,
+    Fixture,
+    /// Breaks rules on purpose, so it reaches below the SDK.
+    HostileFixture,
+    /// Tests and benchmarks look at everything.
+    Observer,
+    /// Repository tasks must build when nothing else does.
+    Task,
+}
+
+use Layer::{
+    Abi, Contract, Core, Diagnostics, Fixture, HostApi, HostileFixture, Interaction, Meta,
+    Observer, Plugin, Program, Sdk, SdkMacros, Task,
+};
+
+/// Which layers each layer may depend on; an `Observer` is not listed.
+const ARROWS: &[(Layer, &[Layer])] = &[
+    (Abi, &[]),
+    (Diagnostics, &[]),
+    (Meta, &[Abi, Diagnostics]),
+    (Interaction, &[Abi, Diagnostics, Meta]),
+    (HostApi, &[Abi, Diagnostics, Meta, Interaction]),
+    (Contract, &[Abi, Diagnostics, Meta, Interaction, HostApi]),
+    (SdkMacros, &[]),
+    (
+        Sdk,
+        &[
+            Abi,
+            Diagnostics,
+            Meta,
+            Interaction,
+            HostApi,
+            Contract,
+            SdkMacros,
+        ],
+    ),
+    (
+        Core,
+        &[Abi, Diagnostics, Meta, Interaction, HostApi, Contract],
+    ),
+    (
+        Program,
+        &[
+            Diagnostics,
+            Meta,
+            Interaction,
+            HostApi,
+            Contract,
+            Core,
+            Plugin,
+        ],
+    ),
+    (Plugin, &[Sdk]),
+    (Fixture, &[Sdk]),
+    (HostileFixture, &[Sdk, Abi]),
+    (Task, &[]),
+];
+
+/// Outside crates that only some layers may name, and why.
+const HOMES: &[(&str, &[Layer], &str)] = &[
+    (
+        "abi_stable",
+        &[Abi],
+        "so that it can be replaced in one place",
+    ),
+    (
+        "async-ffi",
+        &[Abi],
+        "so that it can be replaced in one place",
+    ),
+    ("libloading", &[Abi], "opening a library is unsafe"),
+    (
+        "object",
+        &[Abi, Observer],
+        "the boundary reads library files",
+    ),
+];
+
+/// All that a contract may bring into an author's build besides stud crates.
+const CONTRACT_DEPENDENCIES: &[&str] = &["serde", "serde_json", "schemars", "semver"];
+
+/// Looks at every direct dependency of every package.
+pub(super) fn check(repository: &Repository) -> Vec<Problem> {
+    let packages = &repository.workspace.packages;
+    let mut problems = Vec::new();
+    for package in packages {
+        let Some(layer) = layer(package) else {
+            problems.push(Problem::new(
+                manifest(package),
+                1,
+                format!("`{}` has no place in the dependency table", package.name),
+                "give it a layer in xtask/src/check/arrows.rs",
+            ));
+            continue;
+        };
+        for dependency in &package.dependencies {
+            let inside = packages.iter().find(|other| other.name == *dependency);
+            let fault = match inside {
+                Some(other) => inside_fault(layer, other),
+                None => outside_fault(layer, dependency),
+            };
+            if let Some(fix) = fault {
+                problems.push(Problem::new(
+                    manifest(package),
+                    line_of(repository, package, dependency),
+                    format!("`{}` must not depend on `{dependency}`", package.name),
+                    fix,
+                ));
+            }
+        }
+    }
+    problems
+}
+
+fn layer(package: &Package) -> Option<Layer> {
+    let by_name = match package.name.as_str() {
+        "stud-abi" => Some(Abi),
+        "stud-diagnostics" => Some(Diagnostics),
+        "stud-contract-meta" => Some(Meta),
+        "stud-contract-interaction" => Some(Interaction),
+        "stud-host-api" => Some(HostApi),
+        "stud-sdk-macros" => Some(SdkMacros),
+        "stud-sdk" => Some(Sdk),
+        "stud-core" => Some(Core),
+        "stud" => Some(Program),
+        "stud-benches" => Some(Observer),
+        "xtask" => Some(Task),
+        name => name.starts_with("stud-contract-").then_some(Contract),
+    };
+    by_name.or_else(|| {
+        let dir = package.dir.as_str();
+        if dir == "tests/fixtures/hostile" || dir == "benches/plugin-raw" {
+            Some(HostileFixture)
+        } else if dir.starts_with("tests/fixtures/") || dir.starts_with("benches/plugin-") {
+            Some(Fixture)
+        } else if dir.starts_with("plugins/") {
+            Some(Plugin)
+        } else {
+            (dir == "tests" || dir.starts_with("tests/")).then_some(Observer)
+        }
+    })
+}
+
+fn inside_fault(from: Layer, to: &Package) -> Option<String> {
+    if from == Observer {
+        return None;
+    }
+    let (_, allowed) = ARROWS.iter().find(|(layer, _)| *layer == from)?;
+    let fine = layer(to).is_some_and(|to| allowed.contains(&to));
+    (!fine).then(|| {
+        format!("a {from:?} crate may depend on {allowed:?} only; move the code down or drop it")
+    })
+}
+
+fn outside_fault(from: Layer, dependency: &str) -> Option<String> {
+    if let Some((_, homes, why)) = HOMES.iter().find(|(name, ..)| *name == dependency)
+        && !homes.contains(&from)
+    {
+        return Some(format!("only {homes:?} may, {why}; ask stud-abi for it"));
+    }
+    let is_contract = matches!(from, Meta | Interaction | HostApi | Contract);
+    (is_contract && !CONTRACT_DEPENDENCIES.contains(&dependency)).then(|| {
+        format!(
+            "contracts use only stud crates and {}",
+            CONTRACT_DEPENDENCIES.join(", ")
+        )
+    })
+}
+
+fn manifest(package: &Package) -> String {
+    format!("{}/Cargo.toml", package.dir)
+}
+
+/// The line that names the dependency; 1 when it is renamed or in a table of its own.
+fn line_of(repository: &Repository, package: &Package, dependency: &str) -> usize {
+    repository
+        .tree
+        .text(&manifest(package))
+        .and_then(|text| {
+            text.lines().position(|line| {
+                line.strip_prefix(dependency)
+                    .is_some_and(|rest| rest.starts_with([' ', '.', '=']))
+            })
+        })
+        .map_or(1, |index| index + 1)
+}
+
+#[cfg(test)]
+mod tests;

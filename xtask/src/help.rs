@@ -1,0 +1,188 @@
+//! The text of `--help`: one line per task, and a page with examples for each.
+
+use crate::failure::{Failure, Outcome};
+use crate::suggest;
+
+struct Task {
+    name: &'static str,
+    usage: &'static str,
+    line: &'static str,
+    page: &'static str,
+}
+
+const TASKS: &[Task] = &[
+    Task {
+        name: "run",
+        usage: "run [--release] [-- ARGS]",
+        line: "build the stud program and start it",
+        page: "\
+The program starts in the folder you are in, and its exit code is passed on.
+
+Examples:
+  cargo xtask run
+  cargo xtask run -- plugin list --json
+  cargo xtask run --release -- --headless --json \"!tool read_file {}\"",
+    },
+    Task {
+        name: "test",
+        usage: "test [FILTER...]",
+        line: "everything that must pass, fastest first; with FILTER, those tests only",
+        page: "\
+Steps: fmt, check, clippy, fixtures, tests, doctests, rustdoc.
+The first step that fails ends the run and says how to repeat it alone.
+With FILTER only `fixtures` and `tests` run, and only tests whose name contains it.
+
+Examples:
+  cargo xtask test
+  cargo xtask test late_answer_is_refused
+  CI=true cargo xtask test",
+    },
+    Task {
+        name: "check",
+        usage: "check [NAME...]",
+        line: "the structure of the repository: arrows, order, unsafe_code, errors, modules, private",
+        page: "\
+Each finding says where it is and how to fix it.
+
+  arrows       crates depend only on the crates below them
+  order        modules use only modules listed above them in lib.rs
+  unsafe_code  `unsafe` lives in stud-abi, and each use says why it is sound
+  errors       every Class/Code has a page, a test case and a use
+  modules      no mod.rs, no vague names, no file that is too long
+  private      no path or host name of somebody's machine
+
+Examples:
+  cargo xtask check
+  cargo xtask check errors",
+    },
+    Task {
+        name: "fixtures",
+        usage: "fixtures [--release]",
+        line: "build the plugins under tests/fixtures and plugins as libraries",
+        page: "\
+Prints where each library is. `cargo xtask test` does this by itself.
+
+Examples:
+  cargo xtask fixtures
+  cargo xtask fixtures --release",
+    },
+    Task {
+        name: "bench",
+        usage: "bench NAME [ARGS]",
+        line: "run a benchmark of the stud-benches package in release form",
+        page: "\
+NAME and ARGS are passed on to the package as they are.
+
+Examples:
+  cargo xtask bench abi
+  cargo xtask bench abi --json",
+    },
+    Task {
+        name: "new",
+        usage: "new error Class/Code \"SUMMARY\"",
+        line: "lay out every file a change needs, and leave the tests red",
+        page: "\
+Adds the code to the registry, its page, and its test case.
+SUMMARY is the sentence the code's page opens with.
+
+Examples:
+  cargo xtask new error Validation/ManifestTooLarge \"The manifest is larger than stud reads.\"",
+    },
+];
+
+/// Whether the arguments before `--` ask for help.
+pub(crate) fn is_asked_for(args: &[String]) -> bool {
+    args.iter()
+        .take_while(|arg| *arg != "--")
+        .any(|arg| arg == "--help" || arg == "-h")
+}
+
+/// All tasks, one line each.
+pub(crate) fn overview() -> String {
+    let mut text = String::from("Usage: cargo xtask TASK\n\nTasks:\n");
+    for task in TASKS {
+        let line = format!("  {:<32} {}\n", task.usage, task.line);
+        text.push_str(&line);
+    }
+    text.push_str(
+        "\nExamples:
+  cargo xtask run                  try stud
+  cargo xtask test                 before you send a change
+  cargo xtask check arrows         one structure check alone
+  cargo xtask test --help          more about one task",
+    );
+    text
+}
+
+/// The page of one task.
+pub(crate) fn page(name: &str) -> Option<String> {
+    let task = TASKS.iter().find(|task| task.name == name)?;
+    Some(format!(
+        "Usage: cargo xtask {}\n\n{}.\n\n{}",
+        task.usage,
+        capitalized(task.line),
+        task.page
+    ))
+}
+
+/// Prints the overview, or the page of the task that is named.
+pub(crate) fn run(args: &[String]) -> Outcome {
+    match args.first() {
+        None => println!("{}", overview()),
+        Some(name) => println!("{}", page(name).ok_or_else(|| unknown(name))?),
+    }
+    Ok(())
+}
+
+/// The failure for a task that does not exist.
+pub(crate) fn unknown(name: &str) -> Failure {
+    let hint = suggest::hint(name, TASKS.iter().map(|task| task.name));
+    Failure::usage(format!(
+        "there is no task `{name}`{hint}\n`cargo xtask --help` lists all tasks"
+    ))
+}
+
+fn capitalized(line: &str) -> String {
+    let mut letters = line.chars();
+    letters
+        .next()
+        .map(|first| first.to_uppercase().chain(letters).collect())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TASKS, is_asked_for, overview, page, unknown};
+    use crate::failure::Failure;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn every_task_has_a_line_and_an_example() {
+        let overview = overview();
+        for task in TASKS {
+            assert!(overview.contains(task.line), "{}", task.name);
+            let page = page(task.name).unwrap();
+            assert!(
+                page.contains(&format!("\n  cargo xtask {}", task.name)),
+                "{page}"
+            );
+        }
+    }
+
+    #[test]
+    fn help_for_the_program_is_not_help_for_the_task() {
+        assert!(is_asked_for(&words("--release --help")));
+        assert!(!is_asked_for(&words("--release -- --help")));
+    }
+
+    #[test]
+    fn an_unknown_task_is_wrong_usage_and_names_the_nearest() {
+        let Failure::Usage(message) = unknown("tset") else {
+            panic!("not a usage failure");
+        };
+        assert!(message.contains("did you mean `test`?"), "{message}");
+    }
+}

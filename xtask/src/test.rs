@@ -1,0 +1,221 @@
+//! `test`: everything that must pass before a change is good, fastest first.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::cargo::{cargo, has};
+use crate::failure::{Failure, Outcome};
+use crate::workspace::Workspace;
+use crate::{check, fixtures};
+
+/// One step; the order of [`ALL`] is the order of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Fmt,
+    Check,
+    Clippy,
+    Fixtures,
+    Tests,
+    Doctests,
+    Rustdoc,
+}
+
+const ALL: &[Step] = &[
+    Step::Fmt,
+    Step::Check,
+    Step::Clippy,
+    Step::Fixtures,
+    Step::Tests,
+    Step::Doctests,
+    Step::Rustdoc,
+];
+
+/// What a filter leaves: the tests it names, and what they load.
+const FILTERED: &[Step] = &[Step::Fixtures, Step::Tests];
+
+/// What runs the tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Runner {
+    Nextest,
+    /// Comes with Rust, so it is always there.
+    Plain,
+}
+
+/// Runs all steps, or the tests that match the filter.
+pub(crate) fn run(filter: &[String]) -> Outcome {
+    let workspace = Workspace::read()?;
+    let steps = if filter.is_empty() { ALL } else { FILTERED };
+    require_components(&workspace.root, steps)?;
+    let runner = runner(&workspace.root);
+
+    let mut times = Vec::new();
+    for (index, step) in steps.iter().enumerate() {
+        println!(
+            "==> {}/{} {}: {}",
+            index + 1,
+            steps.len(),
+            step.name(),
+            step.command(runner, filter)
+        );
+        let started = Instant::now();
+        let outcome = step.run(&workspace, runner, filter);
+        let time = started.elapsed();
+        if let Err(failure) = outcome {
+            return Err(stopped(*step, &step.command(runner, filter), failure));
+        }
+        println!("    {} passed in {:.1} s", step.name(), time.as_secs_f64());
+        times.push((*step, time));
+    }
+    println!("{}", summary(&times));
+    Ok(())
+}
+
+impl Step {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Fmt => "fmt",
+            Self::Check => "check",
+            Self::Clippy => "clippy",
+            Self::Fixtures => "fixtures",
+            Self::Tests => "tests",
+            Self::Doctests => "doctests",
+            Self::Rustdoc => "rustdoc",
+        }
+    }
+
+    /// What to type to run this step alone.
+    fn command(self, runner: Runner, filter: &[String]) -> String {
+        let variables = if self == Self::Rustdoc {
+            "RUSTDOCFLAGS=\"-D warnings\" "
+        } else {
+            ""
+        };
+        let args = self.cargo_args(runner, filter).join(" ");
+        format!("{variables}cargo {args}")
+    }
+
+    fn cargo_args(self, runner: Runner, filter: &[String]) -> Vec<String> {
+        let line = match (self, runner) {
+            (Self::Fmt, _) => "fmt --all --check",
+            (Self::Check, _) => "xtask check",
+            (Self::Clippy, _) => "clippy --workspace --all-targets --all-features -- -D warnings",
+            (Self::Fixtures, _) => "xtask fixtures",
+            (Self::Tests, Runner::Nextest) => "nextest run --workspace --all-features --no-fail-fast",
+            // Named one by one, because `--all-targets` would run benchmarks too.
+            (Self::Tests, Runner::Plain) => {
+                "test --workspace --all-features --lib --bins --tests --examples --no-fail-fast"
+            }
+            (Self::Doctests, _) => "test --workspace --all-features --doc",
+            (Self::Rustdoc, _) => "doc --workspace --all-features --no-deps",
+        };
+        let mut args: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        if self == Self::Tests && !filter.is_empty() {
+            args.push("--".to_owned());
+            args.extend_from_slice(filter);
+        }
+        args
+    }
+
+    fn run(self, workspace: &Workspace, runner: Runner, filter: &[String]) -> Outcome {
+        match self {
+            Self::Check => check::run(&[]),
+            Self::Fixtures => {
+                let libraries = fixtures::build(workspace, /*release*/ false)?;
+                println!("{} plugin libraries are ready", libraries.len());
+                // Black-box tests run the program itself.
+                crate::cargo::build(&workspace.root, &["--package", "stud"])?;
+                Ok(())
+            }
+            Self::Fmt | Self::Clippy | Self::Tests | Self::Doctests | Self::Rustdoc => {
+                let mut command = cargo(&workspace.root);
+                command.args(self.cargo_args(runner, filter));
+                if self == Self::Rustdoc {
+                    deny_rustdoc_warnings(&mut command);
+                }
+                if self == Self::Tests {
+                    // The step before built them; a test run by hand builds its own.
+                    command.env("STUD_FIXTURES_BUILT", "1");
+                }
+                passes(&mut command)
+            }
+        }
+    }
+}
+
+/// Adds to the flags that are set already, so that a machine's own stay in force.
+fn deny_rustdoc_warnings(command: &mut Command) {
+    let mut flags = std::env::var("RUSTDOCFLAGS").unwrap_or_default();
+    flags.push_str(" -D warnings");
+    command.env("RUSTDOCFLAGS", flags.trim_start());
+}
+
+/// Shows what the command prints. It gets no input: a test that waits for
+/// somebody to type would never end where nobody sits.
+fn passes(command: &mut Command) -> Outcome {
+    let status = command
+        .stdin(Stdio::null())
+        .status()
+        .map_err(|error| Failure::failed(format!("cannot start cargo: {error}")))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Failure::failed(status.to_string()))
+    }
+}
+
+fn runner(root: &Path) -> Runner {
+    if has(root, "nextest") {
+        Runner::Nextest
+    } else {
+        println!("cargo-nextest is not installed; `cargo test` runs the same tests, more slowly");
+        Runner::Plain
+    }
+}
+
+/// Parts of the toolchain that a minimal installation leaves out.
+fn require_components(root: &Path, steps: &[Step]) -> Outcome {
+    let missing: Vec<&str> = [
+        (Step::Fmt, "fmt", "rustfmt"),
+        (Step::Clippy, "clippy", "clippy"),
+    ]
+    .into_iter()
+    .filter(|(step, subcommand, _)| steps.contains(step) && !has(root, subcommand))
+    .map(|(_, _, component)| component)
+    .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::failed(format!(
+        "missing from the Rust toolchain: {}; install with `rustup component add {}`",
+        missing.join(", "),
+        missing.join(" ")
+    )))
+}
+
+fn stopped(step: Step, command: &str, failure: Failure) -> Failure {
+    let cause = match failure {
+        Failure::Usage(cause) | Failure::Failed(cause) => cause,
+        Failure::Exit(code) => format!("exit code {code}"),
+    };
+    let name = step.name();
+    Failure::failed(format!(
+        "test: step `{name}` failed: {cause}\nrun it alone: {command}"
+    ))
+}
+
+fn summary(times: &[(Step, Duration)]) -> String {
+    let steps: Vec<String> = times
+        .iter()
+        .map(|(step, time)| format!("{} {:.1} s", step.name(), time.as_secs_f64()))
+        .collect();
+    let total: Duration = times.iter().map(|(_, time)| *time).sum();
+    format!(
+        "test: all steps passed in {:.1} s ({})",
+        total.as_secs_f64(),
+        steps.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests;
