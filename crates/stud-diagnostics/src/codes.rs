@@ -1,0 +1,233 @@
+//! The whole registry, alphabetical within a class.
+//!
+//! A released code is never renamed, reused or removed.
+
+use crate::{Class, Code};
+
+/// Declares each code once: a static for its users and its place in [`ALL`].
+///
+/// With `pages`, a code without its page does not compile.
+macro_rules! codes {
+    ($($class:ident {
+        $(#[doc = $summary:literal] $name:ident => $constant:ident, since $since:literal;)+
+    })+) => {
+        $($(
+            #[cfg_attr(feature = "pages", doc = include_str!(page!($class, $name)))]
+            #[cfg_attr(not(feature = "pages"), doc = $summary)]
+            pub static $constant: Code = Code {
+                class: Class::$class,
+                name: stringify!($name),
+                summary: $summary.trim_ascii(),
+                since: $since,
+                #[cfg(feature = "pages")]
+                page: include_str!(page!($class, $name)),
+            };
+        )+)+
+
+        /// Every code, in the order of the registry.
+        pub static ALL: &[&Code] = &[$($(&$constant),+),+];
+    };
+}
+
+#[cfg(feature = "pages")]
+macro_rules! page {
+    ($class:ident, $name:ident) => {
+        concat!(
+            "../pages/",
+            stringify!($class),
+            "/",
+            stringify!($name),
+            ".md"
+        )
+    };
+}
+
+codes! {
+    Validation {
+        /// The plugin was built for another revision of the binary interface.
+        AbiFingerprintMismatch => ABI_FINGERPRINT_MISMATCH, since "0.1.0";
+        /// A type that crosses the plugin boundary has another layout than core expects.
+        AbiLayoutMismatch => ABI_LAYOUT_MISMATCH, since "0.1.0";
+        /// A command-line argument or the value of a flag is missing.
+        ArgumentMissing => ARGUMENT_MISSING, since "0.1.0";
+        /// The manifest declares other cardinalities than its category has.
+        CardinalityMismatch => CARDINALITY_MISMATCH, since "0.1.0";
+        /// The plugin lies in the folder of another category.
+        CategoryFolderMismatch => CATEGORY_FOLDER_MISMATCH, since "0.1.0";
+        /// No code has the name that was asked for.
+        CodeUnknown => CODE_UNKNOWN, since "0.1.0";
+        /// Two plugins of the same scope define the same command name.
+        CommandAmbiguous => COMMAND_AMBIGUOUS, since "0.1.0";
+        /// A command has no description.
+        CommandDescriptionEmpty => COMMAND_DESCRIPTION_EMPTY, since "0.1.0";
+        /// A command name is not a flat name of letters, digits, `_` and `-`.
+        CommandNameInvalid => COMMAND_NAME_INVALID, since "0.1.0";
+        /// A configuration does not fit its schema, or the schema itself breaks the rules for one.
+        ConfigSchemaViolation => CONFIG_SCHEMA_VIOLATION, since "0.1.0";
+        /// The plugin was written against a contract version this core does not speak.
+        ContractVersionMismatch => CONTRACT_VERSION_MISMATCH, since "0.1.0";
+        /// The library does not export the entry symbol its manifest names.
+        EntrySymbolMissing => ENTRY_SYMBOL_MISSING, since "0.1.0";
+        /// An environment name the plugin requires is not set.
+        EnvNameNotSet => ENV_NAME_NOT_SET, since "0.1.0";
+        /// A plugin declares or publishes an event under a name that belongs to core.
+        EventNameReserved => EVENT_NAME_RESERVED, since "0.1.0";
+        /// An event's payload does not fit the schema declared for it.
+        EventPayloadInvalid => EVENT_PAYLOAD_INVALID, since "0.1.0";
+        /// A plugin published an event its manifest does not declare.
+        EventUndeclared => EVENT_UNDECLARED, since "0.1.0";
+        /// No plugin has the id that was asked for.
+        ExtensionNotFound => EXTENSION_NOT_FOUND, since "0.1.0";
+        /// A context fragment asks for less than no room.
+        FragmentBudgetNegative => FRAGMENT_BUDGET_NEGATIVE, since "0.1.0";
+        /// A context fragment has a kind that does not exist.
+        FragmentKindInvalid => FRAGMENT_KIND_INVALID, since "0.1.0";
+        /// A context fragment lacks a member or has one of the wrong type.
+        FragmentShapeInvalid => FRAGMENT_SHAPE_INVALID, since "0.1.0";
+        /// A hook of this sub-kind may not sit on this slot.
+        HookInvalidAttachment => HOOK_INVALID_ATTACHMENT, since "0.1.0";
+        /// A hook names a slot that does not exist.
+        HookSlotUnknown => HOOK_SLOT_UNKNOWN, since "0.1.0";
+        /// A plugin asks for a kind of interaction it may not raise.
+        InteractionKindForbidden => INTERACTION_KIND_FORBIDDEN, since "0.1.0";
+        /// An interaction kind does not exist.
+        InteractionKindUnknown => INTERACTION_KIND_UNKNOWN, since "0.1.0";
+        /// The payload of an interaction does not have the shape of its kind.
+        InteractionPayloadMismatch => INTERACTION_PAYLOAD_MISMATCH, since "0.1.0";
+        /// A schema in the manifest does not compile.
+        InternalPipelineFailure => INTERNAL_PIPELINE_FAILURE, since "0.1.0";
+        /// The library was built for another processor architecture.
+        LibraryArchitectureMismatch => LIBRARY_ARCHITECTURE_MISMATCH, since "0.1.0";
+        /// The file is not a library of a format this platform loads.
+        LibraryFormatUnknown => LIBRARY_FORMAT_UNKNOWN, since "0.1.0";
+        /// The file is an object file or a program, not a dynamic library.
+        LibraryNotDynamic => LIBRARY_NOT_DYNAMIC, since "0.1.0";
+        /// The library file ends before the parts its headers describe.
+        LibraryTruncated => LIBRARY_TRUNCATED, since "0.1.0";
+        /// The library file cannot be read.
+        LibraryUnreadable => LIBRARY_UNREADABLE, since "0.1.0";
+        /// The library carries more than one manifest section.
+        ManifestDuplicate => MANIFEST_DUPLICATE, since "0.1.0";
+        /// The manifest section holds no manifest.
+        ManifestEmpty => MANIFEST_EMPTY, since "0.1.0";
+        /// The manifest section has a format version this core does not read.
+        ManifestFormatUnknown => MANIFEST_FORMAT_UNKNOWN, since "0.1.0";
+        /// The manifest section does not start with the header of one.
+        ManifestHeaderInvalid => MANIFEST_HEADER_INVALID, since "0.1.0";
+        /// The manifest section gives a length that does not fit the section.
+        ManifestLengthInvalid => MANIFEST_LENGTH_INVALID, since "0.1.0";
+        /// The manifest is not well-formed JSON.
+        ManifestMalformed => MANIFEST_MALFORMED, since "0.1.0";
+        /// The manifest has a member this core does not know.
+        ManifestMemberUnknown => MANIFEST_MEMBER_UNKNOWN, since "0.1.0";
+        /// The library carries no manifest section.
+        ManifestMissing => MANIFEST_MISSING, since "0.1.0";
+        /// The manifest is not UTF-8 text.
+        ManifestNotUtf8 => MANIFEST_NOT_UTF8, since "0.1.0";
+        /// A plugin other than the bundled `delegate` tool tried to open a child session.
+        OpenChildForbidden => OPEN_CHILD_FORBIDDEN, since "0.1.0";
+        /// The plugin was built so that a panic ends the whole process.
+        PanicStrategyUnsupported => PANIC_STRATEGY_UNSUPPORTED, since "0.1.0";
+        /// No prompt has the id that was asked for.
+        PromptMissing => PROMPT_MISSING, since "0.1.0";
+        /// Another plugin already has this id.
+        RegistrationConflict => REGISTRATION_CONFLICT, since "0.1.0";
+        /// The plugin does not accept this version of core.
+        RequiredCoreVersionMismatch => REQUIRED_CORE_VERSION_MISMATCH, since "0.1.0";
+        /// No resource has the id that was asked for.
+        ResourceMissing => RESOURCE_MISSING, since "0.1.0";
+        /// A settings file has a value of the wrong shape.
+        SettingsShapeInvalid => SETTINGS_SHAPE_INVALID, since "0.1.0";
+        /// A manifest member is missing or has the wrong type or value.
+        ShapeInvalid => SHAPE_INVALID, since "0.1.0";
+        /// Stored plugin state does not say which version of its shape it has.
+        SlotVersionMissing => SLOT_VERSION_MISSING, since "0.1.0";
+        /// A stage's completion schema is not a valid JSON Schema.
+        StageCompletionSchemaInvalid => STAGE_COMPLETION_SCHEMA_INVALID, since "0.1.0";
+        /// A stage's body refers to a context name that nothing provides.
+        StageCtxUnresolved => STAGE_CTX_UNRESOLVED, since "0.1.0";
+        /// The stages of a state machine do not form a usable list.
+        StageDefinitionInvalid => STAGE_DEFINITION_INVALID, since "0.1.0";
+        /// A stage's turn cap is below one.
+        StageTurnCapTooLow => STAGE_TURN_CAP_TOO_LOW, since "0.1.0";
+        /// The table a plugin returned does not match the manifest it carries.
+        TableManifestMismatch => TABLE_MANIFEST_MISMATCH, since "0.1.0";
+        /// The plugin was built for another target.
+        TargetMismatch => TARGET_MISMATCH, since "0.1.0";
+        /// A prompt has a time limit that is not above zero.
+        TimeoutMsInvalid => TIMEOUT_MS_INVALID, since "0.1.0";
+        /// Another plugin of the same scope already defines a tool of this name.
+        ToolNameConflict => TOOL_NAME_CONFLICT, since "0.1.0";
+        /// An entry of the trust list is not usable.
+        TrustEntryInvalid => TRUST_ENTRY_INVALID, since "0.1.0";
+        /// A declared UI role has no handler.
+        UIRoleHandlerMissing => UI_ROLE_HANDLER_MISSING, since "0.1.0";
+        /// A configuration key that does not exist was asked for.
+        UnknownConfigKey => UNKNOWN_CONFIG_KEY, since "0.1.0";
+        /// A command-line flag does not exist.
+        UnknownFlag => UNKNOWN_FLAG, since "0.1.0";
+        /// A settings file has a top-level key that does not exist.
+        UnknownTopLevelKey => UNKNOWN_TOP_LEVEL_KEY, since "0.1.0";
+    }
+    ToolTerminal {
+        /// The arguments of a tool call do not fit the tool's input schema.
+        InputInvalid => INPUT_INVALID, since "0.1.0";
+        /// A plugin was asked for a tool it does not have.
+        NotFound => NOT_FOUND, since "0.1.0";
+        /// A tool failed without saying how in a code of its own.
+        ToolExecutionFailed => TOOL_EXECUTION_FAILED, since "0.1.0";
+    }
+    Session {
+        /// The project folder has not been trusted, so nothing in it was loaded.
+        ProjectTrustRequired => PROJECT_TRUST_REQUIRED, since "0.1.0";
+        /// The trust list cannot be read or written.
+        TrustStoreUnavailable => TRUST_STORE_UNAVAILABLE, since "0.1.0";
+    }
+    Cancellation {
+        /// A tool call was called off.
+        ToolCancelled => TOOL_CANCELLED, since "0.1.0";
+        /// The turn was called off before its work was done.
+        TurnCancelled => TURN_CANCELLED, since "0.1.0";
+    }
+    ExtensionHost {
+        /// A plugin tried to write an audit record of a class that belongs to core.
+        AuditClassReserved => AUDIT_CLASS_RESERVED, since "0.1.0";
+        /// A plugin panicked inside a call.
+        CallPanicked => CALL_PANICKED, since "0.1.0";
+        /// A plugin of a category that may not run commands tried to.
+        CommandDispatchForbidden => COMMAND_DISPATCH_FORBIDDEN, since "0.1.0";
+        /// A plugin that is no context provider tried to contribute context.
+        ContextContributionForbidden => CONTEXT_CONTRIBUTION_FORBIDDEN, since "0.1.0";
+        /// Two plugins that must not be loaded together are both present.
+        DependencyConflict => DEPENDENCY_CONFLICT, since "0.1.0";
+        /// Plugins depend on each other in a circle.
+        DependencyCycle => DEPENDENCY_CYCLE, since "0.1.0";
+        /// A plugin depends on something that is not there.
+        DependencyMissing => DEPENDENCY_MISSING, since "0.1.0";
+        /// The plugin's entry function returned an error.
+        EntryFailed => ENTRY_FAILED, since "0.1.0";
+        /// The plugin's entry function panicked.
+        EntryPanicked => ENTRY_PANICKED, since "0.1.0";
+        /// The library file is not the one that was recorded.
+        IntegrityFailed => INTEGRITY_FAILED, since "0.1.0";
+        /// A lifecycle function of a plugin failed or did not return in time.
+        LifecycleFailure => LIFECYCLE_FAILURE, since "0.1.0";
+        /// A lifecycle step was asked for that does not follow from the plugin's state.
+        LifecyclePhaseInvalid => LIFECYCLE_PHASE_INVALID, since "0.1.0";
+        /// The other side of the plugin boundary does not know this call.
+        NotImplemented => NOT_IMPLEMENTED, since "0.1.0";
+        /// A host service was used at a time when it is not available.
+        NotReady => NOT_READY, since "0.1.0";
+        /// The system loader could not open the library.
+        OpenFailed => OPEN_FAILED, since "0.1.0";
+        /// A plugin asked for state that belongs to another plugin.
+        SlotAccessDenied => SLOT_ACCESS_DENIED, since "0.1.0";
+        /// What was asked could not begin, because the system said no.
+        StartupFailure => STARTUP_FAILURE, since "0.1.0";
+        /// A plugin that is no user interface tried to speak for the user.
+        UserInputForbidden => USER_INPUT_FORBIDDEN, since "0.1.0";
+    }
+}
+
+#[cfg(all(test, feature = "pages"))]
+mod tests;

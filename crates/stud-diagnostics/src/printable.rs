@@ -1,0 +1,88 @@
+//! Text from a manifest or a file name, made safe to show on a terminal.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Shows `text` with every character that could move the cursor, reorder the line or hide
+/// itself written out, as in `\u{202e}`.
+///
+/// Line breaks are written out too: one value can never look like two lines of ours.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if text.chars().any(is_hostile) {
+        Cow::Owned(escape(text))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Like [`printable`], cut to `limit` characters of the original with `…` in place of the rest.
+pub fn printable_within(text: &str, limit: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => Cow::Owned(escape(&text[..end]) + "…"),
+        None => printable(text),
+    }
+}
+
+/// Whether a terminal might do anything with this character but draw it.
+pub(crate) fn is_hostile(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+fn escape(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match character {
+            '\n' => shown.push_str("\\n"),
+            '\r' => shown.push_str("\\r"),
+            '\t' => shown.push_str("\\t"),
+            _ if is_hostile(character) => {
+                // Writing to a `String` cannot fail.
+                let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
+            }
+            _ => shown.push(character),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::{printable, printable_within};
+
+    #[test]
+    fn plain_text_is_borrowed() {
+        assert!(matches!(printable("naïve 工具 🦀"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn whatever_could_steer_a_terminal_is_written_out() {
+        let check = |text: &str, shown: &str| assert_eq!(printable(text), shown);
+        check("\u{1b}[31mred", "\\u{1b}[31mred");
+        check("a\u{202e}b", "a\\u{202e}b");
+        check("a\u{2066}b\u{2069}", "a\\u{2066}b\\u{2069}");
+        check("a\u{200b}\u{feff}", "a\\u{200b}\\u{feff}");
+        check("a\nb\r\tc\u{7f}\u{9b}", "a\\nb\\r\\tc\\u{7f}\\u{9b}");
+        check("\u{2028}\u{e0041}", "\\u{2028}\\u{e0041}");
+    }
+
+    #[test]
+    fn long_text_is_cut_on_a_character() {
+        assert_eq!(printable_within("ééé", 2), "éé…");
+        assert_eq!(printable_within("ééé", 3), "ééé");
+        assert_eq!(printable_within("a\u{1b}b", 2), "a\\u{1b}…");
+    }
+}

@@ -1,0 +1,94 @@
+//! The block a person reads, drawn by annotate-snippets.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+
+use super::{TEXT_LIMIT, excerpt};
+use crate::{Diagnostic, Severity, Source, printable_within};
+
+/// Whether a block has terminal colors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Color {
+    /// Plain text.
+    #[default]
+    Off,
+    /// ANSI colors.
+    On,
+}
+
+/// Several lines with an excerpt, notes and help, without a line break at its end.
+///
+/// The first note says which plugin, stage and member it is about, as far as known.
+pub fn full(diagnostic: &Diagnostic, color: Color) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level
+        .primary_title(shown(&diagnostic.message))
+        .id(diagnostic.code.to_string());
+    let mut group = Group::with_title(title);
+    if let Some(source) = &diagnostic.source {
+        group = with_source(group, source);
+    } else if let Some(path) = &diagnostic.path {
+        group = group.element(Origin::path(shown(&path.to_string_lossy())));
+    }
+    for note in place(diagnostic).iter().chain(&diagnostic.notes) {
+        group = group.element(Level::NOTE.message(shown(note)));
+    }
+    for help in diagnostic.all_help() {
+        group = group.element(Level::HELP.message(shown(&help)));
+    }
+    let renderer = match color {
+        Color::Off => Renderer::plain(),
+        Color::On => Renderer::styled(),
+    };
+    renderer.render(&[group])
+}
+
+fn with_source<'a>(mut group: Group<'a>, source: &Source) -> Group<'a> {
+    let name = shown(&source.name);
+    for hunk in excerpt::hunks(source) {
+        let labels = hunk.labels.into_iter().map(|label| {
+            let kind = if label.primary {
+                AnnotationKind::Primary
+            } else {
+                AnnotationKind::Context
+            };
+            let text = (!label.text.is_empty()).then(|| shown(&label.text));
+            kind.span(label.range).label(text)
+        });
+        group = group.element(
+            Snippet::source(hunk.text)
+                .path(name.clone())
+                .line_start(hunk.first_line)
+                .fold(false)
+                .annotations(labels),
+        );
+    }
+    group
+}
+
+fn place(diagnostic: &Diagnostic) -> Option<String> {
+    let parts: Vec<_> = [
+        diagnostic
+            .ext_id
+            .as_ref()
+            .map(|id| format!("plugin `{id}`")),
+        diagnostic.stage.map(|stage| format!("stage `{stage}`")),
+        diagnostic
+            .field_path
+            .as_ref()
+            .map(|field| format!("field `{field}`")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn shown(text: &str) -> String {
+    printable_within(text, TEXT_LIMIT).into_owned()
+}
+
+#[cfg(test)]
+mod tests;
