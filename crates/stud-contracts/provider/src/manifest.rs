@@ -1,0 +1,179 @@
+//! What a provider plugin adds to its manifest.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The members of a manifest that belong to this category.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderMembers {
+    /// The API the plugin speaks to its backend, for display and settings; core attaches no meaning to it.
+    pub protocol: String,
+    /// What models of this provider can do unless `models` says otherwise.
+    pub capabilities: Capabilities,
+    /// What is known of single models.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<ModelDeclaration>,
+}
+
+/// What one model can do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ModelDeclaration {
+    /// The model, by the name the backend has for it.
+    pub model_id: String,
+    /// What it can do.
+    pub capabilities: Capabilities,
+}
+
+/// Seven claims, all of which have to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Capabilities {
+    /// Answers come piece by piece.
+    pub streaming: Level,
+    /// The model can propose tool calls.
+    pub tool_calling: Level,
+    /// Answers can be held to a schema.
+    pub structured_output: Level,
+    /// Messages may hold more than text.
+    pub multimodal: Level,
+    /// The model shows its reasoning.
+    pub reasoning: Level,
+    /// The backend remembers the beginning of a request.
+    pub prompt_caching: Level,
+    /// How much fits into a request and its answer.
+    pub context_window: ContextWindow,
+}
+
+/// How sure a claim is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Guaranteed.
+    Hard,
+    /// Expected; where it is missing the session goes on with less.
+    Preferred,
+    /// Not known before it is tried.
+    Probed,
+    /// Not there.
+    Absent,
+}
+
+/// How much fits into a request and its answer: a number of tokens, or `"probed"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Value", into = "Value")]
+pub enum ContextWindow {
+    /// This many tokens.
+    Tokens(u64),
+    /// Not known before it is tried.
+    Probed,
+}
+
+impl Default for Capabilities {
+    /// What is assumed of a model nobody has declared: it streams, and the rest has to be tried.
+    fn default() -> Self {
+        Self {
+            streaming: Level::Hard,
+            tool_calling: Level::Probed,
+            structured_output: Level::Probed,
+            multimodal: Level::Probed,
+            reasoning: Level::Probed,
+            prompt_caching: Level::Probed,
+            context_window: ContextWindow::Probed,
+        }
+    }
+}
+
+impl From<ContextWindow> for Value {
+    fn from(window: ContextWindow) -> Self {
+        match window {
+            ContextWindow::Tokens(tokens) => tokens.into(),
+            ContextWindow::Probed => "probed".into(),
+        }
+    }
+}
+
+impl TryFrom<Value> for ContextWindow {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> Result<Self, Self::Error> {
+        match value.as_u64() {
+            Some(tokens) => Ok(Self::Tokens(tokens)),
+            None if value == "probed" => Ok(Self::Probed),
+            None => Err("expected a number of tokens or `probed`"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn members_keep_their_names() {
+        let json = json!({
+            "protocol": "openai-compatible",
+            "capabilities": {
+                "streaming": "hard",
+                "toolCalling": "preferred",
+                "structuredOutput": "probed",
+                "multimodal": "absent",
+                "reasoning": "probed",
+                "promptCaching": "probed",
+                "contextWindow": "probed",
+            },
+            "models": [{
+                "modelId": "small",
+                "capabilities": {
+                    "streaming": "hard",
+                    "toolCalling": "hard",
+                    "structuredOutput": "hard",
+                    "multimodal": "absent",
+                    "reasoning": "absent",
+                    "promptCaching": "absent",
+                    "contextWindow": 128_000,
+                },
+            }],
+        });
+        let members: ProviderMembers = serde_json::from_value(json.clone()).unwrap();
+        let window = members.models[0].capabilities.context_window;
+        assert_eq!(window, ContextWindow::Tokens(128_000));
+        assert_eq!(serde_json::to_value(members).unwrap(), json);
+    }
+
+    #[test]
+    fn every_claim_has_to_be_made() {
+        let json = serde_json::to_value(Capabilities::default()).unwrap();
+        assert_eq!(json.as_object().unwrap().len(), 7);
+        for claim in json.as_object().unwrap().keys() {
+            let mut without = json.clone();
+            without.as_object_mut().unwrap().remove(claim);
+            assert!(
+                serde_json::from_value::<Capabilities>(without).is_err(),
+                "{claim}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_window_is_a_count_or_probed() {
+        for wrong in [
+            json!(-1),
+            json!(1.5),
+            json!("hard"),
+            json!(null),
+            json!("128000"),
+        ] {
+            assert!(
+                serde_json::from_value::<ContextWindow>(wrong.clone()).is_err(),
+                "{wrong}"
+            );
+        }
+    }
+}
