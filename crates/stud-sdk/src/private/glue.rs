@@ -1,0 +1,146 @@
+//! Between a table and an author's type: the instance, its life, its way to the host.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use stud_abi::{CallContext, Export, Fault, HostHandle};
+use stud_contract_meta::{Phase, Result};
+use stud_host_api::{BoxFuture, Cx, Host};
+
+use super::fault::Reply;
+use super::life::{self, Stage};
+use super::plugin::Plugin;
+use super::runtime;
+
+/// What the host holds for one session.
+pub struct Glue<P> {
+    host: Host,
+    state: Mutex<State<P>>,
+}
+
+struct State<P> {
+    stage: Stage,
+    instance: Option<Arc<P>>,
+}
+
+impl<P: Plugin> Export for Glue<P> {
+    const HANDLERS: &'static [&'static str] = P::HANDLERS;
+
+    fn create(host: HostHandle) -> Reply<Self> {
+        Ok(Self {
+            host: Host::connect(host),
+            state: Mutex::new(State {
+                stage: Stage::Created,
+                instance: None,
+            }),
+        })
+    }
+
+    fn lifecycle(
+        self: Arc<Self>,
+        phase: String,
+        config: String,
+        _cx: CallContext,
+    ) -> impl Future<Output = Reply<String>> + Send + 'static {
+        answer(async move {
+            self.run_phase(life::phase(&phase)?, config).await?;
+            Ok("null".to_owned())
+        })
+    }
+}
+
+impl<P: Plugin> Glue<P> {
+    /// The instance, for a call to `handler`.
+    pub(crate) fn instance(&self, handler: &str) -> Result<Arc<P>> {
+        let state = self.lock();
+        match &state.instance {
+            Some(instance) => Ok(instance.clone()),
+            None => Err(state.stage.refuse(handler)),
+        }
+    }
+
+    /// What an author is told about a call.
+    pub(crate) fn cx(&self, call: CallContext) -> Cx {
+        let ids = serde_json::from_str(call.ids()).unwrap_or_default();
+        Cx::new(self.host.clone(), call.cancellation().clone(), ids)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<P>> {
+        // A phase that panicked has put the former stage back, so the state is whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn run_phase(&self, phase: Phase, config: String) -> Result<()> {
+        let change = self.begin(phase)?;
+        match (phase, &change.instance) {
+            (Phase::Init, _) => {
+                let made = P::init(self.host.clone(), config).await?;
+                self.lock().instance = Some(Arc::new(made));
+            }
+            (Phase::Activate, Some(instance)) => instance.activate().await?,
+            (Phase::Deactivate, Some(instance)) => instance.deactivate().await?,
+            (Phase::Dispose, Some(instance)) => {
+                // It is gone whatever it says: a second call must find nothing left to do.
+                let said = instance.dispose().await;
+                self.lock().instance = None;
+                change.finish();
+                return said;
+            }
+            (_, None) => {}
+        }
+        change.finish();
+        Ok(())
+    }
+
+    fn begin(&self, phase: Phase) -> Result<Change<'_, P>> {
+        let mut state = self.lock();
+        let after = state.stage.after(phase)?;
+        let before = std::mem::replace(&mut state.stage, Stage::Changing);
+        Ok(Change {
+            glue: self,
+            instance: state.instance.clone(),
+            leads_to: before,
+            after,
+        })
+    }
+}
+
+/// A phase that is running. Dropped before its end, it leaves the stage as it was.
+struct Change<'a, P: Plugin> {
+    glue: &'a Glue<P>,
+    instance: Option<Arc<P>>,
+    leads_to: Stage,
+    after: Stage,
+}
+
+impl<P: Plugin> Change<'_, P> {
+    fn finish(mut self) {
+        self.leads_to = self.after;
+    }
+}
+
+impl<P: Plugin> Drop for Change<'_, P> {
+    fn drop(&mut self) {
+        self.glue.lock().stage = self.leads_to;
+    }
+}
+
+impl<P> Drop for Glue<P> {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let instance = state.instance.take();
+        runtime::within(|| drop(instance));
+    }
+}
+
+impl<P> std::fmt::Debug for Glue<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Glue").finish_non_exhaustive()
+    }
+}
+
+/// A call's future, run where an author's code may run, its error on the way to the host.
+pub(crate) fn answer<T: Send + 'static>(
+    call: impl Future<Output = Result<T>> + Send + 'static,
+) -> BoxFuture<'static, Reply<T>> {
+    runtime::future(Box::pin(async move { call.await.map_err(Fault::from) }))
+}

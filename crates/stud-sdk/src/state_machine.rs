@@ -1,0 +1,86 @@
+//! State machines: sessions that go through stages.
+//!
+//! The stages are JSON, in the attribute or in a file, and stand in the manifest; the struct decides where to go.
+//!
+//! ```
+//! use stud_sdk::prelude::*;
+//! use stud_sdk::state_machine::{NextResult, StageContext};
+//!
+//! /// How far the machine is.
+//! #[derive(Schema)]
+//! struct Progress {
+//!     /// The stage that runs.
+//!     stage: String,
+//! }
+//!
+//! /// Plans, and is done.
+//! #[state_machine(
+//!     stages = r#"[{
+//!         "id": "plan",
+//!         "name": "Plan",
+//!         "body": "Make a plan.",
+//!         "allowedTools": ["read"],
+//!         "completionTool": "submit_plan",
+//!         "completionSchema": {"type": "object"},
+//!         "retryPolicy": {"maxAttempts": 2, "backoff": "none"},
+//!         "turnCap": 10,
+//!         "resolutionPolicy": "fail"
+//!     }]"#,
+//!     state_slot(version = "1.0.0", schema = Progress)
+//! )]
+//! struct PlanOnly;
+//!
+//! impl StateMachine for PlanOnly {
+//!     async fn next(&self, _stage: &str, _context: &StageContext, _cx: &Cx) -> Result<NextResult> {
+//!         Ok(NextResult::end())
+//!     }
+//! }
+//! ```
+
+pub use stud_contract_state_machine::{
+    AssertOutcome, Attempt, Execution, GateResult, Grant, GrantOutcome, NextResult, StageContext,
+    StateMachine,
+};
+/// Makes a struct that implements [`StateMachine`] a state machine.
+///
+/// Besides [what every attribute takes](crate#arguments-every-attribute-takes), of which `state_slot` has to be there:
+///
+/// | Argument | Meaning | When left out |
+/// |---|---|---|
+/// | `stages = r#"[…]"#` | the stages as JSON | `stages_file` has to be there |
+/// | `stages_file = "stages.json"` | the same in a file, from the folder of `Cargo.toml` | `stages` has to be there |
+/// | `entry = "plan"` | where it begins | the first stage |
+///
+/// Stages that are no JSON, lack a member, share an id or have a turn cap below one do not compile.
+///
+/// ```
+/// # use stud_sdk::prelude::*;
+/// # use stud_sdk::state_machine::{NextResult, StageContext};
+/// /// How far the machine is.
+/// #[derive(Schema)]
+/// struct Progress {
+///     /// The stage that runs.
+///     stage: String,
+/// }
+///
+/// /// Plans, then builds.
+/// #[state_machine(
+///     entry = "plan",
+///     stages_file = "tests/all/stages.json",
+///     state_slot(version = "1.0.0", schema = Progress),
+///     interactions("Confirm")
+/// )]
+/// struct PlanThenBuild;
+///
+/// impl StateMachine for PlanThenBuild {
+///     async fn next(&self, stage: &str, _context: &StageContext, _cx: &Cx) -> Result<NextResult> {
+///         Ok(match stage {
+///             "plan" => NextResult::to("build"),
+///             _ => NextResult::end(),
+///         })
+///     }
+/// }
+/// ```
+pub use stud_sdk_macros::state_machine;
+
+pub use crate::{Cx, CxExt, Error, ErrorExt, Result};

@@ -1,0 +1,77 @@
+//! What a test looks at afterwards.
+
+use stud_contract_interaction::Payload;
+use stud_host_api::audit::AuditRecord;
+use stud_host_api::commands::CommandArgs;
+use stud_host_api::context::ContextFragment;
+use stud_host_api::events::Event;
+use stud_host_api::session::{SessionRecord, SlotValue};
+
+use super::FakeHost;
+
+/// Writes the methods that look at what a plugin did.
+macro_rules! look {
+    ($($(#[$doc:meta])* $name:ident -> $ty:ty;)+) => {$(
+        $(#[$doc])*
+        pub fn $name(&self) -> $ty {
+            self.0.record().$name.clone()
+        }
+    )+};
+}
+
+impl FakeHost {
+    look! {
+        /// The questions the plugin asked.
+        ///
+        /// ```
+        /// # use stud_sdk::testing::FakeHost;
+        /// assert!(FakeHost::new().asked().is_empty());
+        /// ```
+        asked -> Vec<Payload>;
+        /// The events the plugin published.
+        ///
+        /// ```
+        /// # use stud_sdk::{host::events::Event, testing::FakeHost};
+        /// let host = FakeHost::new();
+        /// host.cx().host().events().publish(Event { name: "IndexBuilt".into(), ..Event::default() })?;
+        /// assert_eq!(host.published()[0].name, "IndexBuilt");
+        /// # Ok::<(), stud_sdk::Error>(())
+        /// ```
+        published -> Vec<Event>;
+        /// What the plugin put on record.
+        ///
+        /// ```
+        /// # use stud_sdk::testing::FakeHost;
+        /// assert!(FakeHost::new().audited().is_empty());
+        /// ```
+        audited -> Vec<AuditRecord>;
+        /// What the plugin added to the session.
+        ///
+        /// ```
+        /// # use stud_sdk::testing::FakeHost;
+        /// assert!(FakeHost::new().appended().is_empty());
+        /// ```
+        appended -> Vec<SessionRecord>;
+        /// The content of the plugin's state slot.
+        ///
+        /// ```
+        /// # use stud_sdk::testing::FakeHost;
+        /// assert_eq!(FakeHost::new().slot(), None);
+        /// ```
+        slot -> Option<SlotValue>;
+        /// The fragments the plugin contributed.
+        ///
+        /// ```
+        /// # use stud_sdk::testing::FakeHost;
+        /// assert!(FakeHost::new().contributed().is_empty());
+        /// ```
+        contributed -> Vec<ContextFragment>;
+        /// The commands the plugin ran.
+        ///
+        /// ```
+        /// # use stud_sdk::testing::FakeHost;
+        /// assert!(FakeHost::new().dispatched().is_empty());
+        /// ```
+        dispatched -> Vec<(String, CommandArgs)>;
+    }
+}

@@ -1,0 +1,211 @@
+//! What a test says before it starts.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+use stud_contract_interaction::Answer;
+use stud_contract_meta::Error;
+use stud_host_api::commands::{CommandRef, CommandResult};
+use stud_host_api::prompt::Prompt;
+use stud_host_api::resource::{Resource, ResourceRef};
+use stud_host_api::session::{SecurityMode, SlotValue, TranscriptRecord};
+
+use super::FakeHost;
+use crate::testing::record::Record;
+use crate::testing::script::Reaction;
+
+/// Writes the methods that prepare a host: each changes the record and gives the host back.
+macro_rules! prepare {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $ty:ty),*) $change:expr;)+) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $name(self, $($argument: $ty),*) -> Self {
+            let change: fn(&mut Record, $($ty),*) = $change;
+            change(&mut self.0.record(), $($argument),*);
+            self
+        }
+    )+};
+}
+
+impl FakeHost {
+    /// Sets an environment name.
+    ///
+    /// ```
+    /// # use stud_sdk::testing::FakeHost;
+    /// let host = FakeHost::new().env("EDITOR", "vi");
+    /// assert_eq!(host.cx().host().env().require("EDITOR")?, "vi");
+    /// # Ok::<(), stud_sdk::Error>(())
+    /// ```
+    #[must_use]
+    pub fn env(self, name: &str, value: &str) -> Self {
+        self.0
+            .record()
+            .env
+            .insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// Sets the plugin's config block; anything but an object is an empty one.
+    ///
+    /// ```
+    /// # use stud_sdk::testing::FakeHost;
+    /// let host = FakeHost::new().config(serde_json::json!({"lines": 3}));
+    /// assert_eq!(host.cx().host().config().read_own()?["lines"], 3);
+    /// # Ok::<(), stud_sdk::Error>(())
+    /// ```
+    #[must_use]
+    pub fn config(self, config: Value) -> Self {
+        let block = match config {
+            Value::Object(block) => block,
+            _ => Map::new(),
+        };
+        self.0.record().config = block;
+        self
+    }
+
+    /// Sets one of the global keys a plugin may read.
+    ///
+    /// ```
+    /// # use stud_sdk::testing::FakeHost;
+    /// let host = FakeHost::new().global("headless", true);
+    /// assert_eq!(host.cx().host().config().read_global("headless")?, true);
+    /// # Ok::<(), stud_sdk::Error>(())
+    /// ```
+    #[must_use]
+    pub fn global(self, key: &str, value: impl Into<Value>) -> Self {
+        self.0.record().globals.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// Answers the next question that is still without an answer.
+    ///
+    /// ```
+    /// # use stud_sdk::{interaction::{Confirm, ConfirmAnswer}, testing::{FakeHost, block_on}};
+    /// let host = FakeHost::new().answers(ConfirmAnswer { confirmed: true });
+    /// let question = Confirm { prompt: "Sure?".into(), default: None };
+    /// let response = block_on(host.cx().host().interaction().request(question.into()))?;
+    /// assert_eq!(response.value.unwrap()["confirmed"], true);
+    /// # Ok::<(), stud_sdk::Error>(())
+    /// ```
+    #[must_use]
+    pub fn answers(self, answer: impl Into<Answer>) -> Self {
+        self.reacts(Reaction::Answer(Box::new(answer.into())))
+    }
+
+    prepare! {
+        /// Says no to the next question.
+        ///
+        /// ```
+        /// # use stud_sdk::testing::FakeHost;
+        /// let host = FakeHost::new().rejects("not today".into());
+        /// # drop(host);
+        /// ```
+        rejects(reason: String) |record, reason| record.script.add(Reaction::Reject(reason));
+        /// Closes the next question without an answer.
+        ///
+        /// ```
+        /// # use stud_sdk::testing::FakeHost;
+        /// let host = FakeHost::new().dismisses();
+        /// # drop(host);
+        /// ```
+        dismisses() |record| record.script.add(Reaction::Dismiss);
+        /// Fails the next question, for instance because its time ran out.
+        ///
+        /// ```
+        /// # use stud_sdk::{prelude::*, testing::FakeHost};
+        /// let host = FakeHost::new().fails(Error::transient("ExecutionTimeout", "too slow"));
+        /// # drop(host);
+        /// ```
+        fails(error: Error) |record, error| record.script.add(Reaction::Fail(error));
+        /// Leaves the next question open for good.
+        ///
+        /// ```
+        /// # use stud_sdk::testing::FakeHost;
+        /// let host = FakeHost::new().never_answers();
+        /// # drop(host);
+        /// ```
+        never_answers() |record| record.script.add(Reaction::Silence);
+        /// Puts a prompt into the registry.
+        ///
+        /// ```
+        /// # use stud_sdk::{host::prompt::Prompt, testing::FakeHost};
+        /// let host = FakeHost::new().prompt(Prompt { id: "bundled:hi".into(), ..Prompt::default() });
+        /// # drop(host);
+        /// ```
+        prompt(prompt: Prompt) |record, prompt| record.prompts.push(prompt);
+        /// Puts a resource into the registry.
+        ///
+        /// ```
+        /// # use stud_sdk::{host::resource::{Resource, ResourceRef, ResourceSource}, testing::FakeHost};
+        /// let reference = ResourceRef {
+        ///     id: "project:readme".into(),
+        ///     source: ResourceSource::Project,
+        ///     uri: "README.md".into(),
+        ///     byte_cap: 1024,
+        ///     token_cap: 256,
+        /// };
+        /// let host = FakeHost::new().resource(reference, Resource { bytes: b"hi".to_vec(), ..Resource::default() });
+        /// # drop(host);
+        /// ```
+        resource(reference: ResourceRef, content: Resource) |record, reference, content| {
+            record.resources.push((reference, content));
+        };
+        /// Adds a command and what running it gives.
+        ///
+        /// ```
+        /// # use stud_sdk::{host::commands::{CommandRef, CommandResult}, testing::FakeHost};
+        /// let help = CommandRef { name: "help".into(), ..CommandRef::default() };
+        /// let shown = CommandResult::Done { rendered: "no help".into(), payload: None };
+        /// let host = FakeHost::new().command(help, shown);
+        /// # drop(host);
+        /// ```
+        command(command: CommandRef, result: CommandResult) |record, command, result| {
+            record.commands.push((command, result));
+        };
+        /// Fills the plugin's state slot.
+        ///
+        /// ```
+        /// # use stud_sdk::{host::session::SlotValue, testing::FakeHost};
+        /// let host = FakeHost::new().stored(SlotValue { slot_version: "1.0.0".into(), data: 7.into() });
+        /// assert_eq!(host.slot().unwrap().data, 7);
+        /// ```
+        stored(value: SlotValue) |record, value| record.slot = Some(value);
+        /// Adds a record to the session.
+        ///
+        /// ```
+        /// # use stud_sdk::{host::session::TranscriptRecord, testing::FakeHost};
+        /// let host = FakeHost::new().transcript(TranscriptRecord { seq: 1, ..TranscriptRecord::default() });
+        /// # drop(host);
+        /// ```
+        transcript(entry: TranscriptRecord) |record, entry| record.transcript.push(entry);
+        /// Sets how tool calls are gated.
+        ///
+        /// ```
+        /// # use stud_sdk::{host::session::SecurityMode, testing::FakeHost};
+        /// let host = FakeHost::new().mode(SecurityMode::Yolo);
+        /// # drop(host);
+        /// ```
+        mode(mode: SecurityMode) |record, mode| record.mode = mode;
+        /// Sets where the project is.
+        ///
+        /// ```
+        /// # use stud_sdk::testing::FakeHost;
+        /// let host = FakeHost::new().project_root("/tmp/project/.stud".into());
+        /// # drop(host);
+        /// ```
+        project_root(path: PathBuf) |record, path| record.project_root = path;
+        /// Sets where global settings are.
+        ///
+        /// ```
+        /// # use stud_sdk::testing::FakeHost;
+        /// let host = FakeHost::new().global_root("/tmp/home/.stud".into());
+        /// # drop(host);
+        /// ```
+        global_root(path: PathBuf) |record, path| record.global_root = path;
+    }
+
+    fn reacts(self, reaction: Reaction) -> Self {
+        self.0.record().script.add(reaction);
+        self
+    }
+}

@@ -1,0 +1,146 @@
+//! What a fake host knows and what it has written down.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use stud_abi::CancellationSource;
+use stud_contract_interaction::Payload;
+use stud_host_api::audit::AuditRecord;
+use stud_host_api::cancellation::Scope;
+use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult};
+use stud_host_api::context::ContextFragment;
+use stud_host_api::events::Event;
+use stud_host_api::metrics::{RuntimeSnapshot, SnapshotHandler, TokenHandler};
+use stud_host_api::prompt::Prompt;
+use stud_host_api::resource::{Resource, ResourceRef};
+use stud_host_api::session::{SecurityMode, SessionRecord, SlotValue, TranscriptRecord};
+
+use super::clock;
+use super::script::Script;
+
+/// The session every test runs in.
+pub(crate) const SESSION: &str = "session-1";
+/// The turn every test runs in.
+pub(crate) const TURN: &str = "turn-1";
+
+/// Everything behind one fake host.
+pub(crate) struct Record {
+    pub(crate) plugin: PluginFacts,
+    pub(crate) now_ms: u64,
+    pub(crate) env: BTreeMap<String, String>,
+    pub(crate) config: Map<String, Value>,
+    pub(crate) globals: BTreeMap<String, Value>,
+    pub(crate) project_root: PathBuf,
+    pub(crate) global_root: PathBuf,
+    pub(crate) mode: SecurityMode,
+    pub(crate) script: Script,
+    pub(crate) asked: Vec<Payload>,
+    pub(crate) published: Vec<Event>,
+    pub(crate) audited: Vec<AuditRecord>,
+    pub(crate) appended: Vec<SessionRecord>,
+    pub(crate) transcript: Vec<TranscriptRecord>,
+    pub(crate) slot: Option<SlotValue>,
+    pub(crate) prompts: Vec<Prompt>,
+    pub(crate) resources: Vec<(ResourceRef, Resource)>,
+    pub(crate) contributed: Vec<ContextFragment>,
+    pub(crate) commands: Vec<(CommandRef, CommandResult)>,
+    pub(crate) dispatched: Vec<(String, CommandArgs)>,
+    pub(crate) snapshot: Arc<RuntimeSnapshot>,
+    pub(crate) snapshot_handlers: Vec<(u64, Arc<SnapshotHandler>)>,
+    pub(crate) token_handlers: Vec<(u64, Arc<TokenHandler>)>,
+    pub(crate) next_handler: u64,
+    pub(crate) session_scope: CancellationSource,
+    pub(crate) turn_scope: CancellationSource,
+    pub(crate) tool_scope: CancellationSource,
+}
+
+/// What the host knows of the plugin from its manifest. Without a plugin everything is allowed.
+#[derive(Debug, Default)]
+pub(crate) struct PluginFacts {
+    pub(crate) ext_id: String,
+    pub(crate) kind: Option<String>,
+    pub(crate) interaction_kinds: Vec<String>,
+    pub(crate) events: Vec<String>,
+    pub(crate) disposed: bool,
+}
+
+impl Record {
+    pub(crate) fn new() -> Self {
+        let session_scope = CancellationSource::new();
+        let turn_scope = session_scope.child();
+        let tool_scope = turn_scope.child();
+        Self {
+            plugin: PluginFacts::default(),
+            now_ms: clock::START_MS,
+            env: BTreeMap::new(),
+            config: Map::new(),
+            globals: BTreeMap::from([("coreVersion".to_owned(), env!("CARGO_PKG_VERSION").into())]),
+            project_root: PathBuf::from("/project/.stud"),
+            global_root: PathBuf::from("/users/user/.stud"),
+            mode: SecurityMode::Ask,
+            script: Script::default(),
+            asked: Vec::new(),
+            published: Vec::new(),
+            audited: Vec::new(),
+            appended: Vec::new(),
+            transcript: Vec::new(),
+            slot: None,
+            prompts: Vec::new(),
+            resources: Vec::new(),
+            contributed: Vec::new(),
+            commands: Vec::new(),
+            dispatched: Vec::new(),
+            snapshot: Arc::default(),
+            snapshot_handlers: Vec::new(),
+            token_handlers: Vec::new(),
+            next_handler: 0,
+            session_scope,
+            turn_scope,
+            tool_scope,
+        }
+    }
+
+    pub(crate) fn now(&self) -> String {
+        clock::text(self.now_ms)
+    }
+
+    /// Whether the plugin is of one of these categories, as far as is known.
+    pub(crate) fn is_one_of(&self, kinds: &[&str]) -> bool {
+        self.plugin
+            .kind
+            .as_deref()
+            .is_none_or(|kind| kinds.contains(&kind))
+    }
+
+    pub(crate) fn scope(&self, scope: Scope) -> &CancellationSource {
+        match scope {
+            Scope::Session => &self.session_scope,
+            Scope::Turn => &self.turn_scope,
+            Scope::Tool => &self.tool_scope,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> &str {
+        self.plugin.kind.as_deref().unwrap_or_default()
+    }
+}
+
+impl PluginFacts {
+    /// Reads what matters to the host out of a manifest.
+    pub(crate) fn read(manifest: &Value) -> Self {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let list = |member: &str, name: fn(&Value) -> &Value| -> Vec<String> {
+            let items = manifest[member].as_array().into_iter().flatten();
+            items.filter_map(|item| text(name(item))).collect()
+        };
+        Self {
+            ext_id: text(&manifest["extId"]).unwrap_or_default(),
+            kind: text(&manifest["kind"]),
+            interaction_kinds: list("interactionKinds", |kind| kind),
+            events: list("events", |event| &event["name"]),
+            disposed: false,
+        }
+    }
+}

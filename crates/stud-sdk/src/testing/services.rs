@@ -1,0 +1,68 @@
+//! The thirteen services over one record.
+
+mod asking;
+mod deciding;
+mod looking;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use stud_contract_meta::Result;
+use stud_host_api::refusal::{self, Phase};
+use stud_host_api::{
+    HostApi, audit, cancellation, commands, config, context, env, events, interaction, metrics,
+    prompt, resource, session, workspace,
+};
+
+use super::record::Record;
+
+/// A host over a shared record.
+#[derive(Clone)]
+pub(crate) struct Services(pub(crate) Arc<Mutex<Record>>);
+
+impl Services {
+    pub(crate) fn record(&self) -> MutexGuard<'_, Record> {
+        // A test that panicked while it held the record has failed already.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The record, as long as the plugin may use `service`.
+    fn open(&self, service: &str) -> Result<MutexGuard<'_, Record>> {
+        let record = self.record();
+        if record.plugin.disposed {
+            return Err(refusal::not_ready(service, Phase::Disposed));
+        }
+        Ok(record)
+    }
+}
+
+/// Each accessor gives the one object that implements every service.
+macro_rules! accessors {
+    ($($name:ident: $service:path),+ $(,)?) => {
+        impl HostApi for Services {$(
+            fn $name(&self) -> &dyn $service {
+                self
+            }
+        )+}
+    };
+}
+
+accessors! {
+    env: env::EnvReader,
+    config: config::ConfigReader,
+    events: events::EventPublisher,
+    audit: audit::AuditLogger,
+    interaction: interaction::InteractionRequester,
+    cancellation: cancellation::CancellationFactory,
+    session: session::SessionAccessor,
+    workspace: workspace::WorkspaceInfo,
+    prompt: prompt::PromptReader,
+    resource: resource::ResourceReader,
+    context: context::ContextContributor,
+    commands: commands::CommandSurface,
+    metrics: metrics::RuntimeReader,
+}
+
+/// A reply that is there at once.
+fn ready<'a, T: Send + 'a>(reply: Result<T>) -> stud_host_api::BoxFuture<'a, Result<T>> {
+    Box::pin(std::future::ready(reply))
+}

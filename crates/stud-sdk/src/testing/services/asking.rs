@@ -1,0 +1,127 @@
+//! Services that reach a person, a model or another command: interaction, context, commands, cancellation.
+
+use stud_abi::CancellationToken;
+use stud_contract_interaction::{Payload, Response};
+use stud_contract_meta::{Error, Result};
+use stud_diagnostics::Class;
+use stud_host_api::cancellation::{CancellationFactory, Scope};
+use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion};
+use stud_host_api::context::{ContextContributor, ContextFragment};
+use stud_host_api::interaction::InteractionRequester;
+use stud_host_api::{BoxFuture, refusal};
+
+use super::super::record::Record;
+use super::{Services, ready};
+
+impl InteractionRequester for Services {
+    fn request(&self, payload: Payload) -> BoxFuture<'_, Result<Response>> {
+        match self.ask(payload) {
+            Some(reply) => ready(reply),
+            None => Box::pin(std::future::pending()),
+        }
+    }
+}
+
+impl Services {
+    /// The scripted reply, or nothing for a question that stays open.
+    fn ask(&self, payload: Payload) -> Option<Result<Response>> {
+        let mut record = match self.open("interaction") {
+            Ok(record) => record,
+            Err(error) => return Some(Err(error)),
+        };
+        if let Err(error) = may_ask(&record, &payload).and_then(|()| payload.check()) {
+            return Some(Err(error));
+        }
+        record.asked.push(payload.clone());
+        let (id, now) = (record.asked.len() as u64, record.now());
+        record.script.next(payload, id, now)
+    }
+}
+
+fn may_ask(record: &Record, payload: &Payload) -> Result<()> {
+    let kind = payload.kind();
+    let Some(category) = record.plugin.kind.as_deref() else {
+        return Ok(());
+    };
+    let declared = record
+        .plugin
+        .interaction_kinds
+        .iter()
+        .any(|word| word == kind.as_str());
+    if declared && kind.may_be_raised_by(category) {
+        return Ok(());
+    }
+    Err(refusal::interaction_kind_forbidden(kind, category))
+}
+
+impl ContextContributor for Services {
+    fn contribute(&self, fragment: ContextFragment) -> BoxFuture<'_, Result<()>> {
+        ready(self.open("context").and_then(|mut record| {
+            if !record.is_one_of(&["ContextProvider"]) {
+                return Err(refusal::context_contribution_forbidden(record.kind()));
+            }
+            record.contributed.push(fragment);
+            Ok(())
+        }))
+    }
+}
+
+impl CommandSurface for Services {
+    fn list(&self) -> Result<Vec<CommandRef>> {
+        let record = self.open("commands")?;
+        let mut found: Vec<_> = record
+            .commands
+            .iter()
+            .map(|(command, _)| command.clone())
+            .collect();
+        found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(found)
+    }
+
+    fn complete(&self, input: &str, cursor: usize) -> Result<Vec<Completion>> {
+        let typed = input.get(..cursor).unwrap_or(input);
+        let typed = typed.strip_prefix('/').unwrap_or(typed);
+        let fitting = CommandSurface::list(self)?
+            .into_iter()
+            .filter(|command| command.name.starts_with(typed));
+        Ok(fitting
+            .map(|command| Completion {
+                label: command.name.clone(),
+                replacement: format!("/{}", command.name),
+                description: Some(command.description),
+            })
+            .collect())
+    }
+
+    fn dispatch<'a>(
+        &'a self,
+        name: &'a str,
+        args: CommandArgs,
+    ) -> BoxFuture<'a, Result<CommandResult>> {
+        ready(self.open("commands").and_then(|mut record| {
+            if !record.is_one_of(&["UI", "Command"]) {
+                return Err(refusal::command_dispatch_forbidden(record.kind()));
+            }
+            let known = |command: &CommandRef| {
+                command.name == name || command.aliases.iter().any(|alias| alias == name)
+            };
+            let found = record.commands.iter().find(|(command, _)| known(command));
+            let Some(result) = found.map(|(_, result)| result.clone()) else {
+                let message =
+                    format!("there is no command `{name}`; add it with `FakeHost::command`");
+                return Err(
+                    Error::new(Class::Validation, "CommandNotFound", message).with("name", name)
+                );
+            };
+            record.dispatched.push((name.to_owned(), args));
+            Ok(result)
+        }))
+    }
+}
+
+impl CancellationFactory for Services {
+    fn token(&self, scope: Scope) -> Result<CancellationToken> {
+        let record = self.open("cancellation")?;
+        Ok(record.scope(scope).token())
+    }
+}

@@ -1,0 +1,147 @@
+//! Services that leave a trace: events, audit, session.
+
+use stud_contract_meta::Result;
+use stud_host_api::audit::{
+    ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRecord, is_core_class,
+};
+use stud_host_api::events::{Event, EventPublisher, is_core_event};
+use stud_host_api::session::{
+    Appended, ChildOutcome, OpenChild, Page, SessionAccessor, SessionRecord, SessionView,
+    SlotValue, StateSlot, TranscriptRecord,
+};
+use stud_host_api::{BoxFuture, refusal};
+
+use super::super::clock;
+use super::super::record::{SESSION, TURN};
+use super::{Services, ready};
+
+impl EventPublisher for Services {
+    fn publish(&self, event: Event) -> Result<()> {
+        let mut record = self.open("events")?;
+        if is_core_event(&event.name) {
+            return Err(refusal::event_name_reserved(&event.name));
+        }
+        if record.plugin.kind.is_some() && !record.plugin.events.contains(&event.name) {
+            return Err(refusal::event_undeclared(&event.name));
+        }
+        record.published.push(event);
+        Ok(())
+    }
+}
+
+impl AuditLogger for Services {
+    fn record(&self, event: AuditEvent) -> BoxFuture<'_, Result<()>> {
+        ready(self.open("audit").and_then(|mut record| {
+            if is_core_class(&event.class) {
+                return Err(refusal::audit_class_reserved(&event.class));
+            }
+            let written = AuditRecord {
+                class: event.class,
+                kind: event.kind,
+                correlation_id: TURN.to_owned(),
+                timestamp: record.now(),
+                session_id: SESSION.to_owned(),
+                actor: record.plugin.ext_id.clone(),
+                payload: event.payload,
+                ..AuditRecord::default()
+            };
+            record.audited.push(written);
+            Ok(())
+        }))
+    }
+
+    fn query(&self, query: AuditQuery) -> BoxFuture<'_, Result<Vec<AuditRecord>>> {
+        ready(self.open("audit").map(|record| {
+            let fitting = record
+                .audited
+                .iter()
+                .filter(|written| query.matches(written));
+            fitting.cloned().collect()
+        }))
+    }
+
+    fn active_subagents(&self) -> BoxFuture<'_, Result<Vec<ActiveSubagent>>> {
+        ready(self.open("audit").map(|_| Vec::new()))
+    }
+}
+
+impl SessionAccessor for Services {
+    fn read(&self, page: Page) -> BoxFuture<'_, Result<SessionView>> {
+        ready(self.open("session").map(|record| {
+            let after = page.after_seq.unwrap_or(0);
+            let limit = page.limit.map_or(usize::MAX, |limit| limit as usize);
+            let rest = record.transcript.iter().filter(|entry| entry.seq > after);
+            let records: Vec<TranscriptRecord> = rest.clone().take(limit).cloned().collect();
+            let more = rest.count() > records.len();
+            SessionView {
+                session_id: SESSION.to_owned(),
+                mode: record.mode,
+                created_at: clock::text(clock::START_MS),
+                turn_count: 1,
+                last_seq: record.transcript.last().map_or(0, |entry| entry.seq),
+                next_after_seq: more.then(|| records.last().map_or(after, |entry| entry.seq)),
+                records,
+            }
+        }))
+    }
+
+    fn append(&self, appended: SessionRecord) -> BoxFuture<'_, Result<Appended>> {
+        ready(self.open("session").and_then(|mut record| {
+            if matches!(appended, SessionRecord::UserInput { .. }) && !record.is_one_of(&["UI"]) {
+                return Err(refusal::user_input_forbidden(record.kind()));
+            }
+            let mut payload = serde_json::to_value(&appended).unwrap_or_default();
+            let kind = payload
+                .as_object_mut()
+                .and_then(|object| object.remove("kind"));
+            let seq = record.transcript.last().map_or(1, |entry| entry.seq + 1);
+            let entry = TranscriptRecord {
+                seq,
+                timestamp: record.now(),
+                kind: kind
+                    .as_ref()
+                    .and_then(|kind| kind.as_str())
+                    .unwrap_or_default()
+                    .to_owned(),
+                correlation_id: Some(TURN.to_owned()),
+                ext_id: Some(record.plugin.ext_id.clone()),
+                payload,
+            };
+            record.transcript.push(entry);
+            record.appended.push(appended);
+            Ok(Appended { seq })
+        }))
+    }
+
+    fn state_slot(&self, ext_id: &str) -> Result<Box<dyn StateSlot>> {
+        let record = self.open("session")?;
+        if record.plugin.kind.is_some() && record.plugin.ext_id != ext_id {
+            return Err(refusal::slot_access_denied(&record.plugin.ext_id, ext_id));
+        }
+        Ok(Box::new(Slot(self.clone())))
+    }
+
+    fn open_child(&self, _child: OpenChild) -> BoxFuture<'_, Result<ChildOutcome>> {
+        ready(
+            self.open("session")
+                .and_then(|record| Err(refusal::open_child_forbidden(&record.plugin.ext_id))),
+        )
+    }
+}
+
+/// The one slot of the one plugin.
+struct Slot(Services);
+
+impl StateSlot for Slot {
+    fn read(&self) -> BoxFuture<'_, Result<Option<SlotValue>>> {
+        ready(self.0.open("session").map(|record| record.slot.clone()))
+    }
+
+    fn write(&self, value: SlotValue) -> BoxFuture<'_, Result<()>> {
+        ready(
+            self.0
+                .open("session")
+                .map(|mut record| record.slot = Some(value)),
+        )
+    }
+}
