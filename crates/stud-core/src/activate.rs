@@ -1,0 +1,272 @@
+//! activate: [`Bound`] → [`Active`]. An instance is made, given its config, and switched on.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use serde_json::Value;
+use stud_abi::{CallContext, Category, Fault, HostHandle, Instance, tables};
+use stud_contract_meta::{ExtId, Kind, Manifest, Phase};
+use stud_diagnostics::{Diagnostic, Stage, codes};
+use stud_host_api::HostApi;
+
+use crate::bind::{Bound, Table};
+use crate::scope::Scope;
+use crate::track::{Refused, Track};
+use crate::validate::Members;
+use crate::watch::{self, Limits};
+
+/// Who a running plugin is. Its host knows it by this.
+#[derive(Debug)]
+pub struct Identity {
+    /// What it is called.
+    pub ext_id: ExtId,
+    /// Its category.
+    pub kind: Kind,
+    /// The scope it was found in.
+    pub scope: Scope,
+    /// Its library, unless it is embedded.
+    pub path: Option<PathBuf>,
+    /// How many times this id was loaded in this process, this one included.
+    pub generation: u64,
+    /// What it declared.
+    pub manifest: Arc<Manifest>,
+    /// What it declared for its category.
+    pub members: Arc<Members>,
+    /// Its validated config.
+    pub config: Value,
+    /// Where it is in its life.
+    pub life: Life,
+}
+
+/// Where a plugin is in its life, as its host sees it.
+#[derive(Debug, Default)]
+pub struct Life(AtomicU8);
+
+const LIVES: [&str; 5] = ["init", "loaded", "active", "inactive", "disposed"];
+
+impl Life {
+    /// One of `init`, `loaded`, `active`, `inactive`, `disposed`.
+    pub fn word(&self) -> &'static str {
+        LIVES[usize::from(self.0.load(Ordering::Acquire)) % LIVES.len()]
+    }
+
+    /// The word after `phase` has succeeded.
+    pub(crate) fn passed(&self, phase: Phase) {
+        let place = match phase {
+            Phase::Init => 1,
+            Phase::Activate => 2,
+            Phase::Deactivate => 3,
+            Phase::Dispose => 4,
+        };
+        self.0.store(place, Ordering::Release);
+    }
+}
+
+/// Makes the host of one plugin.
+pub trait HostSource: Send + Sync {
+    /// A host that knows who it serves.
+    fn host_for(&self, plugin: &Arc<Identity>) -> Arc<dyn HostApi>;
+}
+
+/// What it takes to run plugins.
+pub struct Means {
+    /// Who makes their hosts.
+    pub hosts: Arc<dyn HostSource>,
+    /// How long they may take.
+    pub limits: Limits,
+}
+
+/// Whether a plugin takes part once it is loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// `init` and `activate`.
+    Active,
+    /// `init` only: another one of its category was chosen, or it waits to be attached.
+    Loaded,
+}
+
+/// A plugin that runs.
+#[derive(Debug)]
+pub struct Active {
+    identity: Arc<Identity>,
+    running: Running,
+    track: Track,
+}
+
+impl Active {
+    /// Who it is.
+    pub fn identity(&self) -> &Arc<Identity> {
+        &self.identity
+    }
+
+    /// Its instance.
+    pub fn running(&self) -> &Running {
+        &self.running
+    }
+
+    /// Adds what was noticed while it took another's place.
+    pub(crate) fn note(&mut self, warnings: Vec<Diagnostic>) {
+        for warning in warnings {
+            self.track.warn(warning);
+        }
+    }
+
+    /// How it came here.
+    pub fn track(&self) -> &Track {
+        &self.track
+    }
+}
+
+macro_rules! running {
+    ($($variant:ident: $category:ty;)+) => {
+        /// An instance of one of the nine categories.
+        #[derive(Debug, Clone)]
+        #[expect(missing_docs, reason = "each variant is its category")]
+        pub enum Running {
+            $($variant(Instance<$category>),)+
+        }
+
+        impl Running {
+            fn create(table: Table, host: HostHandle) -> Result<Self, Fault> {
+                match table {
+                    $(Table::$variant(table) => Instance::create(table, host).map(Self::$variant),)+
+                }
+            }
+
+            /// Runs one phase and waits for it.
+            pub(crate) fn lifecycle(&self, phase: Phase, config: String) -> Result<(), Fault> {
+                fn run<C: Category>(instance: &Instance<C>, phase: Phase, config: String) -> Result<(), Fault> {
+                    let call = instance.lifecycle(phase.as_str(), config, CallContext::detached());
+                    watch::block_on(call).map(drop)
+                }
+                match self {
+                    $(Self::$variant(instance) => run(instance, phase, config),)+
+                }
+            }
+        }
+    };
+}
+
+running! {
+    Provider: tables::provider::Provider;
+    Tool: tables::tool::Tool;
+    Hook: tables::hook::Hook;
+    Ui: tables::ui::Ui;
+    Logger: tables::logger::Logger;
+    StateMachine: tables::state_machine::StateMachine;
+    Command: tables::command::Command;
+    SessionStore: tables::session_store::SessionStore;
+    ContextProvider: tables::context_provider::ContextProvider;
+}
+
+/// Brings a bound plugin to life.
+pub fn activate(
+    bound: Bound,
+    generation: u64,
+    wanted: Wanted,
+    means: &Means,
+) -> Result<Active, Refused> {
+    let Bound { plugin, table } = bound;
+    let mut track = plugin.track;
+    track.pass(Stage::Register);
+    let identity = Arc::new(Identity {
+        ext_id: plugin.manifest.ext_id.clone(),
+        kind: plugin.manifest.kind,
+        scope: track.scope,
+        path: track.path().map(PathBuf::from),
+        generation,
+        manifest: plugin.manifest,
+        members: plugin.members,
+        config: plugin.config,
+        life: Life::default(),
+    });
+    let host = stud_host_api::wire::serve(means.hosts.host_for(&identity));
+    let started = start(&identity, table, host, wanted, &means.limits);
+    match started {
+        Ok(running) => {
+            track.pass(Stage::Activate);
+            Ok(Active {
+                identity,
+                running,
+                track,
+            })
+        }
+        Err((phase, failure)) => {
+            let why = explain(&track, phase, &failure);
+            Err(track.refuse(why))
+        }
+    }
+}
+
+enum Failure {
+    Said(Fault),
+    Silent { timeout_ms: u64 },
+}
+
+fn start(
+    identity: &Arc<Identity>,
+    table: Table,
+    host: HostHandle,
+    wanted: Wanted,
+    limits: &Limits,
+) -> Result<Running, (Phase, Failure)> {
+    let watched = |phase: Phase, work: Box<dyn FnOnce() -> Result<Running, Fault> + Send>| {
+        let outcome = watch::within(limits.lifecycle, work).ok_or((
+            phase,
+            Failure::Silent {
+                timeout_ms: limits.lifecycle_ms(),
+            },
+        ))?;
+        let running = outcome.map_err(|fault| (phase, Failure::Said(fault)))?;
+        identity.life.passed(phase);
+        Ok(running)
+    };
+    let config = identity.config.to_string();
+    let running = watched(
+        Phase::Init,
+        Box::new(move || {
+            let running = Running::create(table, host)?;
+            running.lifecycle(Phase::Init, config)?;
+            Ok(running)
+        }),
+    )?;
+    match wanted {
+        Wanted::Loaded => Ok(running),
+        Wanted::Active => watched(
+            Phase::Activate,
+            Box::new(move || {
+                running.lifecycle(Phase::Activate, String::new())?;
+                Ok(running)
+            }),
+        ),
+    }
+}
+
+fn explain(track: &Track, phase: Phase, failure: &Failure) -> Diagnostic {
+    let failed = |message: String| {
+        track
+            .error(Stage::Activate, &codes::LIFECYCLE_FAILURE, message)
+            .with("phase", phase.as_str())
+    };
+    match failure {
+        Failure::Silent { timeout_ms } => {
+            failed(format!("`{phase}` did not return within {timeout_ms} ms"))
+                .with("timeoutMs", *timeout_ms)
+                .note("the plugin cannot be stopped, so its thread was left behind")
+                .help("author: do not wait in a lifecycle phase without a limit")
+        }
+        Failure::Said(fault) => failed(format!("`{phase}` failed: {}", fault.message))
+            .with("cause", format!("{}/{}", fault.class, fault.code))
+            .note(format!("the cause is `{}/{}`", fault.class, fault.code))
+            .help("author: the plugin's own words are above"),
+    }
+}
+
+impl std::fmt::Debug for Means {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Means")
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}

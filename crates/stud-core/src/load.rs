@@ -1,0 +1,186 @@
+//! load: a [`Candidate`](crate::order::Candidate)'s plugin → [`Loaded`]. The first stage in which code of the plugin runs.
+//!
+//! The library is copied to a cache under its own hash and the copy is opened: whatever happens to the author's file,
+//! the mapped bytes stay the ones that were checked, and a rebuilt plugin gets a path of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use stud_abi::PluginEntry;
+use stud_abi::library::{self, Image};
+use stud_diagnostics::{Diagnostic, Stage, codes};
+
+use crate::inspect::LARGEST_LIBRARY;
+use crate::platform::{self, Durability};
+use crate::track::{Origin, Refused};
+use crate::validate::Validated;
+
+/// A plugin whose library is open.
+#[derive(Debug)]
+pub struct Loaded {
+    pub(crate) plugin: Validated,
+    pub(crate) entry: &'static PluginEntry,
+}
+
+/// Where copies are kept and pins are found.
+#[derive(Debug, Clone)]
+pub struct Stores {
+    /// Copies of libraries, by hash.
+    pub cache: PathBuf,
+    /// One file for each plugin whose bytes are pinned.
+    pub integrity: PathBuf,
+}
+
+impl Stores {
+    /// The stores below the global root.
+    pub fn below(global_root: &Path) -> Self {
+        Self {
+            cache: global_root.join("cache").join("plugins"),
+            integrity: global_root.join("integrity"),
+        }
+    }
+
+    /// The file that pins a plugin.
+    pub fn pin_of(&self, ext_id: &str) -> PathBuf {
+        self.integrity.join(format!("{ext_id}.json"))
+    }
+}
+
+/// Opens a plugin's library, or takes the entry of an embedded one.
+pub fn load(plugin: Validated, stores: &Stores) -> Result<Loaded, Refused> {
+    let opened = match &plugin.track.origin {
+        Origin::Embedded(embedded) => Ok(embedded.entry),
+        Origin::Library(path) => open(&plugin, path, stores),
+    };
+    match opened {
+        Ok(entry) => {
+            let mut plugin = plugin;
+            plugin.track.pass(Stage::Load);
+            Ok(Loaded { plugin, entry })
+        }
+        Err(why) => Err(plugin.track.refuse(why)),
+    }
+}
+
+fn open(
+    plugin: &Validated,
+    path: &Path,
+    stores: &Stores,
+) -> Result<&'static PluginEntry, Diagnostic> {
+    let track = &plugin.track;
+    let failed = |why: String| {
+        track.error(
+            Stage::Load,
+            &codes::OPEN_FAILED,
+            format!("the library cannot be opened: {why}"),
+        )
+    };
+    let bytes =
+        platform::read_file(path, LARGEST_LIBRARY).map_err(|error| failed(error.to_string()))?;
+    // The file may have been replaced since its manifest was read; what is opened must be what was checked.
+    let unchanged = Image::parse(&bytes).is_ok_and(|image| image.section() == plugin.section);
+    if !unchanged {
+        return Err(track
+            .error(
+                Stage::Load,
+                &codes::INTEGRITY_FAILED,
+                "the library changed while it was being checked",
+            )
+            .help("run the command again"));
+    }
+    let hash = hex(&Sha256::digest(&bytes));
+    check_pin(plugin, &hash, stores)?;
+    let copy = cache(&bytes, &hash, path, &stores.cache).map_err(|error| {
+        failed(format!("its copy in the cache cannot be written: {error}"))
+            .help(format!("make `{}` writable", stores.cache.display()))
+    })?;
+    library::open(&copy, &plugin.manifest.entry).map_err(|error| {
+        failed(error.clone())
+            .with("loader", error)
+            .note(format!(
+                "built with rustc {} for {}",
+                plugin.manifest.rustc_version, plugin.manifest.target
+            ))
+            .help("author: link what the library needs into it; the loader's own words are above")
+    })
+}
+
+fn check_pin(plugin: &Validated, hash: &str, stores: &Stores) -> Result<(), Diagnostic> {
+    let path = stores.pin_of(plugin.manifest.ext_id.as_str());
+    let failed = |message: String| {
+        plugin
+            .track
+            .error(Stage::Load, &codes::INTEGRITY_FAILED, message)
+            .with("actual", hash)
+            .with("pin", path.display().to_string())
+    };
+    let bytes = match platform::read_file(&path, 64 * 1024) {
+        Ok(bytes) => bytes,
+        Err(platform::ReadError::Missing) => return Ok(()),
+        Err(error) => {
+            return Err(failed(format!(
+                "the pin of this plugin cannot be read: {error}"
+            )));
+        }
+    };
+    let pin: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let (Some("sha256"), Some(expected)) = (pin["algorithm"].as_str(), pin["value"].as_str())
+    else {
+        return Err(failed(
+            "the pin of this plugin is not `{\"algorithm\":\"sha256\",\"value\":…}`".to_owned(),
+        )
+        .help(format!(
+            "operator: write it again with `stud plugin pin {}`",
+            plugin.track.name()
+        )));
+    };
+    if expected.eq_ignore_ascii_case(hash) {
+        return Ok(());
+    }
+    Err(
+        failed("the library's bytes are not the pinned ones".to_owned())
+            .with("expected", expected)
+            .help(format!(
+                "operator: if the new build is meant, accept it with `stud plugin pin {}`",
+                plugin.track.name()
+            )),
+    )
+}
+
+/// The hash a plugin's library has now.
+pub fn hash_of(path: &Path) -> Result<String, platform::ReadError> {
+    let bytes = platform::read_file(path, LARGEST_LIBRARY)?;
+    Ok(hex(&Sha256::digest(&bytes)))
+}
+
+/// A file of exactly these bytes that nobody will write to again.
+fn cache(bytes: &[u8], hash: &str, origin: &Path, cache: &Path) -> std::io::Result<PathBuf> {
+    let folder = cache.join(hash);
+    let name = origin.file_name().unwrap_or_default();
+    let copy = folder.join(name);
+    if fs::read(&copy).is_ok_and(|cached| cached == bytes) {
+        return Ok(copy);
+    }
+    private_folder(cache)?;
+    // A copy that a power cut spoiled is noticed by the comparison above and written again.
+    platform::replace_file(&copy, bytes, 0o500, Durability::Written)?;
+    Ok(copy)
+}
+
+fn private_folder(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+}
+
+fn hex(digest: &[u8]) -> String {
+    use std::fmt::Write as _;
+    digest.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,289 @@
+//! The outside world: paths, the environment, the clock. Nothing else in core touches them.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+/// Where things are for this run.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// The global root, `~/.stud` unless `STUD_HOME` says otherwise.
+    pub global_root: PathBuf,
+    /// The project root, exactly `<cwd>/.stud`; it need not exist.
+    pub project_root: PathBuf,
+}
+
+impl Places {
+    /// The places of this process.
+    pub fn of_process() -> io::Result<Self> {
+        let cwd = env::current_dir()?;
+        // A path need not be UTF-8, so these two are read as the system gives them.
+        let path = |name| env::var_os(name).filter(|value| !value.is_empty());
+        Ok(Self::new(path("STUD_HOME"), path("HOME"), &cwd))
+    }
+
+    /// The places for a home and a working directory.
+    pub fn new(stud_home: Option<OsString>, home: Option<OsString>, cwd: &Path) -> Self {
+        let global_root = match (stud_home, home) {
+            (Some(root), _) => cwd.join(root),
+            (None, Some(home)) => Path::new(&home).join(".stud"),
+            (None, None) => cwd.join(".stud-home"),
+        };
+        Self {
+            global_root,
+            project_root: cwd.join(".stud"),
+        }
+    }
+}
+
+/// An environment variable; an empty one counts as unset.
+pub fn env_value(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The time, for records that people read.
+pub fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+/// `time` as RFC 3339 in UTC with milliseconds.
+pub fn rfc3339(time: SystemTime) -> String {
+    let since = time
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    let (days, seconds) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
+    let (year, month, day) = civil(days);
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}Z",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60,
+        since.subsec_millis()
+    )
+}
+
+/// The Gregorian date of a day counted from 1970-01-01.
+///
+/// Years are counted from March, so that the day leap years add comes last.
+const fn civil(days: u64) -> (u64, u64, u64) {
+    let shifted = days + 719_468;
+    let era = shifted / 146_097;
+    let day_of_era = shifted % 146_097;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
+    let year = year_of_era + era * 400 + if month <= 2 { 1 } else { 0 };
+    (year, month, day)
+}
+
+/// Why a file's bytes could not be had.
+#[derive(Debug)]
+pub enum ReadError {
+    /// There is nothing at the path, not even a dangling link.
+    Missing,
+    /// Something is there that is not a regular file.
+    NotAFile(&'static str),
+    /// Larger than the caller is ready to take.
+    TooLarge(u64),
+    /// The operating system said no.
+    Io(io::Error),
+}
+
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Missing => f.write_str("there is no such file"),
+            Self::NotAFile(what) => write!(f, "it is {what}, not a file"),
+            Self::TooLarge(len) => write!(f, "it is {len} bytes long, more than stud reads"),
+            Self::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+/// Reads a regular file of at most `limit` bytes, and never blocks on anything else.
+pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    // A pipe or a device would block when opened, so the kind is settled first.
+    let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound if path.is_symlink() => ReadError::NotAFile("a dangling link"),
+        io::ErrorKind::NotFound => ReadError::Missing,
+        _ => ReadError::Io(error),
+    })?;
+    if let Some(what) = not_a_file(metadata.file_type()) {
+        return Err(ReadError::NotAFile(what));
+    }
+    if metadata.len() > limit {
+        return Err(ReadError::TooLarge(metadata.len()));
+    }
+    let file = File::open(path).map_err(ReadError::Io)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+    file.take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(ReadError::Io)?;
+    if bytes.len() as u64 > limit {
+        return Err(ReadError::TooLarge(bytes.len() as u64));
+    }
+    Ok(bytes)
+}
+
+fn not_a_file(file_type: std::fs::FileType) -> Option<&'static str> {
+    use std::os::unix::fs::FileTypeExt as _;
+    if file_type.is_file() {
+        None
+    } else if file_type.is_dir() {
+        Some("a directory")
+    } else if file_type.is_fifo() {
+        Some("a pipe")
+    } else if file_type.is_socket() {
+        Some("a socket")
+    } else {
+        Some("a device")
+    }
+}
+
+/// Whether a file must outlive a power cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Handed to the operating system; enough for what can be made again.
+    Written,
+    /// On the disk before anyone is told.
+    Synced,
+}
+
+/// Replaces a file as a whole: whoever reads it sees the old bytes or the new, never a part.
+pub fn replace_file(
+    path: &Path,
+    bytes: &[u8],
+    mode: u32,
+    durability: Durability,
+) -> io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let (temporary, mut file) = temporary_beside(path, folder, |name| {
+        File::options()
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(name)
+    })?;
+    let written = (|| {
+        file.write_all(bytes)?;
+        if durability == Durability::Synced {
+            file.sync_all()?;
+        }
+        std::fs::rename(&temporary, path)
+    })();
+    if written.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Makes a new file beside `path`, under a name nobody else has.
+///
+/// A process that was killed may have left a file behind, and a later one may have its number.
+fn temporary_beside(
+    path: &Path,
+    folder: &Path,
+    create: impl Fn(&Path) -> io::Result<File>,
+) -> io::Result<(PathBuf, File)> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    loop {
+        let unique = NEXT.fetch_add(1, Ordering::Relaxed);
+        let temporary = folder.join(format!(".{name}.{}.{unique}.tmp", std::process::id()));
+        match create(&temporary) {
+            Ok(file) => return Ok((temporary, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Runs `work` while no other process that asks for the same lock does.
+///
+/// The lock is the operating system's, so it goes with the process that holds it, however that ends.
+pub fn alone<T>(lock: &Path, work: impl FnOnce() -> T) -> io::Result<T> {
+    if let Some(folder) = lock.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(lock)?;
+    file.lock()?;
+    Ok(work())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn the_global_root_is_found_without_surprises() {
+        let cwd = Path::new("/somewhere");
+        let home = |stud: Option<&str>, home: Option<&str>| {
+            Places::new(stud.map(OsString::from), home.map(OsString::from), cwd).global_root
+        };
+        assert_eq!(home(Some("/s"), Some("/h")), Path::new("/s"));
+        assert_eq!(home(None, Some("/h")), Path::new("/h/.stud"));
+        assert_eq!(home(Some("rel"), None), Path::new("/somewhere/rel"));
+    }
+
+    #[test]
+    fn times_are_written_in_utc() {
+        let at = |seconds| rfc3339(SystemTime::UNIX_EPOCH + Duration::from_millis(seconds));
+        assert_eq!(at(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(at(951_827_696_789), "2000-02-29T12:34:56.789Z");
+        assert_eq!(at(1_798_761_599_999), "2026-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn what_a_killed_process_left_behind_is_in_nobodys_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        for number in 0..2000 {
+            let left = format!(".file.{}.{number}.tmp", std::process::id());
+            std::fs::write(folder.path().join(left), "half").unwrap();
+        }
+        replace_file(&file, b"whole", 0o600, Durability::Written).unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"whole");
+    }
+
+    #[test]
+    fn only_regular_files_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("nowhere", &link).unwrap();
+        assert!(matches!(
+            read_file(&link, 10),
+            Err(ReadError::NotAFile("a dangling link"))
+        ));
+        assert!(matches!(
+            read_file(folder.path(), 10),
+            Err(ReadError::NotAFile("a directory"))
+        ));
+        assert!(matches!(
+            read_file(&folder.path().join("none"), 10),
+            Err(ReadError::Missing)
+        ));
+        let file = folder.path().join("file");
+        replace_file(&file, b"0123456789A", 0o600, Durability::Synced).unwrap();
+        assert!(matches!(read_file(&file, 10), Err(ReadError::TooLarge(11))));
+        assert_eq!(read_file(&file, 11).unwrap(), b"0123456789A");
+    }
+}

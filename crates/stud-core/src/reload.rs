@@ -1,0 +1,113 @@
+//! reload: a changed library takes the place of the running one, as a new generation.
+
+use std::sync::Arc;
+
+use stud_contract_meta::{ExtId, ReloadBehavior};
+use stud_diagnostics::{Diagnostic, codes};
+
+use crate::activate::{Active, Means, Wanted, activate};
+use crate::bind::bind;
+use crate::discover::Found;
+use crate::ground::Ground;
+use crate::inspect::inspect;
+use crate::load::{Stores, load};
+use crate::registry::Registry;
+use crate::retire::retire;
+use crate::track::{Origin, Refused, Track};
+use crate::validate::validate;
+
+/// Brings up what is now in the plugin's place and gives the registry for the next turn.
+///
+/// The new generation goes through every stage before the old one is touched: if it is refused, nothing has changed.
+/// Old and new do not run side by side: the old one is retired between `bind` and `activate` of the new.
+pub(crate) fn reload(
+    registry: &Registry,
+    id: &str,
+    ground: &Ground,
+    means: &Means,
+) -> Result<(Registry, Arc<Active>), Diagnostic> {
+    let Some(old) = registry.get(id) else {
+        return Err(not_found(registry, id));
+    };
+    let identity = old.identity();
+    if identity.manifest.reload_behavior == ReloadBehavior::Never {
+        return Err(Diagnostic::error(
+            &codes::LIFECYCLE_PHASE_INVALID,
+            "this plugin is never reloaded while stud runs",
+        )
+        .of(id)
+        .with("reloadBehavior", "never")
+        .help("operator: restart stud to use the new build"));
+    }
+    let origin = match &identity.path {
+        Some(path) => Origin::Library(path.clone()),
+        None => old.track().origin.clone(),
+    };
+    let track = Track::new(identity.scope, origin, id.to_owned(), Some(identity.kind));
+    let found = Found {
+        track,
+        folder: identity.path.is_some().then_some(identity.kind),
+        config_file: config_beside(old),
+    };
+    let refused = |refusal: Refused| refusal.why;
+    let validated = inspect(found)
+        .and_then(|inspected| validate(inspected, &ground.settings))
+        .map_err(refused)?;
+    if validated.manifest.ext_id != identity.ext_id || validated.manifest.kind != identity.kind {
+        let now = format!(
+            "{} `{}`",
+            validated.manifest.kind, validated.manifest.ext_id
+        );
+        return Err(Diagnostic::error(
+            &codes::REGISTRATION_CONFLICT,
+            format!("the library is now that of the {now}"),
+        )
+        .of(id)
+        .help("operator: put it into a place of its own"));
+    }
+    let wanted = if identity.life.word() == "active" {
+        Wanted::Active
+    } else {
+        Wanted::Loaded
+    };
+    let bound = load(validated, &Stores::below(&ground.places.global_root))
+        .and_then(|loaded| bind(loaded, &means.limits))
+        .map_err(refused)?;
+    let parting = retire(old, &means.limits);
+    let next = activate(bound, identity.generation + 1, wanted, means);
+    match next {
+        Ok(mut active) => {
+            active.note(parting);
+            let active = Arc::new(active);
+            Ok((registry.clone().with(active.clone()), active))
+        }
+        Err(refusal) => Err(refusal.why),
+    }
+}
+
+fn config_beside(old: &Active) -> Option<std::path::PathBuf> {
+    let config = old.identity().path.as_ref()?.with_file_name("config.json");
+    config.is_file().then_some(config)
+}
+
+/// No plugin of that name, and perhaps the one that was meant.
+pub fn not_found(registry: &Registry, id: &str) -> Diagnostic {
+    let known: Vec<&ExtId> = registry
+        .iter()
+        .map(|plugin| &plugin.identity().ext_id)
+        .collect();
+    unknown_extension(id, known.iter().map(|id| id.as_str()))
+}
+
+/// No plugin of that name among those `known`.
+pub fn unknown_extension<'a>(id: &str, known: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+    let diagnostic = Diagnostic::error(
+        &codes::EXTENSION_NOT_FOUND,
+        format!("there is no plugin `{id}`"),
+    )
+    .with("extId", id);
+    match crate::nearest::nearest(id, known) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic.help("`stud plugin list` shows what is there"),
+    }
+}

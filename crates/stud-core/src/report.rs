@@ -1,0 +1,163 @@
+//! What became of every plugin, for people and programs.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde_json::Value;
+use stud_contract_meta::Kind;
+use stud_diagnostics::Diagnostic;
+
+use crate::activate::Active;
+use crate::scope::Scope;
+use crate::track::{Origin, Refused, Track};
+use crate::validate::Validated;
+
+/// One plugin as `stud plugin list` shows it.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PluginReport {
+    /// Its id, or the name of its file while that is all there is.
+    pub ext_id: String,
+    /// Its category, as far as it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// The scope it was found in.
+    pub scope: Scope,
+    /// Whether it is part of the program.
+    pub form: Form,
+    /// What became of it.
+    pub status: Status,
+    /// Its own version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The contract version it was built against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contract_version: Option<String>,
+    /// Its library.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_text")]
+    pub path: Option<PathBuf>,
+    /// How many times its id was loaded in this process; 0 if it never was.
+    pub generation: u64,
+    /// What there is to say about it.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What it declares and is given; shown one plugin at a time.
+    #[serde(skip)]
+    pub details: Option<Details>,
+}
+
+/// A path need not be UTF-8, and JSON must be.
+#[expect(
+    clippy::ref_option,
+    reason = "serde calls it with a reference to the field"
+)]
+fn as_text<S: serde::Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    match path {
+        Some(path) => serializer.serialize_str(&path.to_string_lossy()),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// What `stud plugin info` shows besides.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Details {
+    /// The manifest as it stands in the library.
+    pub manifest: Value,
+    /// The config in force.
+    pub config: Value,
+    /// The schema it was checked with.
+    pub config_schema: Value,
+}
+
+/// Where a plugin's code is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// In the program itself.
+    Embedded,
+    /// In a library.
+    Library,
+}
+
+/// What became of a plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It takes part.
+    Active,
+    /// It is ready and not chosen.
+    Loaded,
+    /// It was switched off or refused.
+    Disabled,
+    /// A higher scope has one of the same id.
+    Shadowed,
+}
+
+impl Status {
+    /// The word on every wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Loaded => "loaded",
+            Self::Disabled => "disabled",
+            Self::Shadowed => "shadowed",
+        }
+    }
+}
+
+impl PluginReport {
+    fn of(track: Track, status: Status, generation: u64, details: Option<Details>) -> Self {
+        let (form, path) = match &track.origin {
+            Origin::Embedded(_) => (Form::Embedded, None),
+            Origin::Library(path) => (Form::Library, Some(path.clone())),
+        };
+        Self {
+            ext_id: track.name().to_owned(),
+            kind: track.kind,
+            scope: track.scope,
+            form,
+            status,
+            version: track.version.map(|version| version.to_string()),
+            contract_version: track.contract_version,
+            path,
+            generation,
+            diagnostics: track.warnings,
+            details,
+        }
+    }
+
+    pub(crate) fn refused(refused: Refused) -> Self {
+        let mut report = Self::of(*refused.track, Status::Disabled, 0, None);
+        report.diagnostics.insert(0, refused.why);
+        report
+    }
+
+    pub(crate) fn resting(plugin: Validated, status: Status) -> Self {
+        let details = Details {
+            manifest: plugin.manifest.document.clone(),
+            config: plugin.config,
+            config_schema: plugin.manifest.config_schema.clone(),
+        };
+        Self::of(plugin.track, status, 0, Some(details))
+    }
+
+    pub(crate) fn running(plugin: &Active) -> Self {
+        let identity = plugin.identity();
+        let status = match identity.life.word() {
+            "active" => Status::Active,
+            "loaded" => Status::Loaded,
+            _ => Status::Disabled,
+        };
+        let details = Details {
+            manifest: identity.manifest.document.clone(),
+            config: identity.config.clone(),
+            config_schema: identity.manifest.config_schema.clone(),
+        };
+        Self::of(
+            plugin.track().clone(),
+            status,
+            identity.generation,
+            Some(details),
+        )
+    }
+}

@@ -1,0 +1,216 @@
+//! `settings.json` of each scope, checked and laid over one another; each value knows where it came from.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+use stud_contract_meta::{ExtId, Kind, strict_json};
+use stud_diagnostics::{Diagnostic, codes};
+
+use crate::nearest::nearest;
+use crate::platform::{self, ReadError};
+use crate::scope::Scope;
+
+const LARGEST_SETTINGS: u64 = 16 * 1024 * 1024;
+
+/// The keys a settings file may have besides those of the nine categories.
+const OTHER_KEYS: [&str; 13] = [
+    "env",
+    "securityMode",
+    "logging",
+    "active",
+    "interaction",
+    "control",
+    "loop",
+    "validation",
+    "headless",
+    "context",
+    "network",
+    "integrity",
+    "mcp",
+];
+
+/// The settings of all scopes that may be read.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    layers: Vec<Layer>,
+}
+
+#[derive(Debug, Clone)]
+struct Layer {
+    scope: Scope,
+    path: PathBuf,
+    document: Map<String, Value>,
+}
+
+/// A value and the file it came from.
+#[derive(Debug, Clone, Copy)]
+pub struct Sourced<'a> {
+    /// The value.
+    pub value: &'a Value,
+    /// The scope it was set in.
+    pub scope: Scope,
+    /// The file it stands in.
+    pub path: &'a Path,
+}
+
+impl Settings {
+    /// Reads the settings of one scope and lays them over what is there; a missing file adds nothing.
+    pub fn layer(&mut self, scope: Scope, root: &Path) -> Result<(), Diagnostic> {
+        let path = root.join("settings.json");
+        let bytes = match platform::read_file(&path, LARGEST_SETTINGS) {
+            Ok(bytes) => bytes,
+            Err(ReadError::Missing) => return Ok(()),
+            Err(error) => return Err(misshapen(&path, "", &format!("cannot be read: {error}"))),
+        };
+        let document = check(&path, &bytes)?;
+        self.layers.push(Layer {
+            scope,
+            path,
+            document,
+        });
+        Ok(())
+    }
+
+    /// The config of one extension: the highest scope that has any replaces the others as a whole.
+    pub fn extension(&self, kind: Kind, id: &ExtId) -> Option<Sourced<'_>> {
+        self.layers.iter().rev().find_map(|layer| {
+            let value = layer.document.get(kind.settings_key())?.get(id.as_str())?;
+            Some(Sourced {
+                value,
+                scope: layer.scope,
+                path: &layer.path,
+            })
+        })
+    }
+
+    /// A member of an object at the top level, such as `active.provider`.
+    pub fn get(&self, key: &str, member: &str) -> Option<Sourced<'_>> {
+        self.layers.iter().rev().find_map(|layer| {
+            let value = layer.document.get(key)?.get(member)?;
+            Some(Sourced {
+                value,
+                scope: layer.scope,
+                path: &layer.path,
+            })
+        })
+    }
+}
+
+fn check(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, Diagnostic> {
+    let text = str::from_utf8(bytes)
+        .map_err(|error| misshapen(path, "", &format!("is not UTF-8: {error}")))?;
+    let document = strict_json::parse(text).map_err(|error| {
+        let place = format!("line {}, column {}", error.line, error.column);
+        misshapen(
+            path,
+            "",
+            &format!("is not JSON: {} at {place}", error.problem),
+        )
+    })?;
+    let Value::Object(document) = document else {
+        return Err(misshapen(path, "", "is not an object"));
+    };
+    let known = || {
+        Kind::ALL
+            .map(Kind::settings_key)
+            .into_iter()
+            .chain(OTHER_KEYS)
+    };
+    for (key, value) in &document {
+        if !known().any(|name| name == key) {
+            let mut unknown = Diagnostic::error(
+                &codes::UNKNOWN_TOP_LEVEL_KEY,
+                format!("`{key}` is not a setting"),
+            )
+            .file(path)
+            .field(format!("/{key}"))
+            .with("path", path.display().to_string())
+            .with("key", key.as_str());
+            if let Some(near) = nearest(key, known()) {
+                unknown = unknown.help(format!("did you mean `{near}`?"));
+            }
+            return Err(unknown);
+        }
+        let Value::Object(members) = value else {
+            return Err(misshapen(path, &format!("/{key}"), "is not an object"));
+        };
+        if Kind::ALL.iter().any(|kind| kind.settings_key() == key) {
+            for (id, config) in members {
+                if !config.is_object() {
+                    return Err(misshapen(path, &format!("/{key}/{id}"), "is not an object"));
+                }
+            }
+        }
+    }
+    Ok(document)
+}
+
+fn misshapen(path: &Path, pointer: &str, what: &str) -> Diagnostic {
+    let subject = if pointer.is_empty() {
+        "the settings file".to_owned()
+    } else {
+        format!("`{pointer}`")
+    };
+    let diagnostic =
+        Diagnostic::error(&codes::SETTINGS_SHAPE_INVALID, format!("{subject} {what}")).file(path);
+    let diagnostic = if pointer.is_empty() {
+        diagnostic
+    } else {
+        diagnostic.field(pointer)
+    };
+    diagnostic
+        .with("path", path.display().to_string())
+        .help("mend the file; stud does not start with settings it cannot read")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layered(texts: &[(Scope, &str)]) -> Result<Settings, Diagnostic> {
+        let mut settings = Settings::default();
+        for (scope, text) in texts {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join("settings.json"), text).unwrap();
+            settings.layer(*scope, folder.path())?;
+        }
+        Ok(settings)
+    }
+
+    #[test]
+    fn a_later_scope_replaces_the_whole_entry() {
+        let settings = layered(&[
+            (Scope::Global, r#"{"tools":{"grep":{"a":1,"b":2}}}"#),
+            (Scope::Project, r#"{"tools":{"grep":{"a":3}}}"#),
+        ])
+        .unwrap();
+        let found = settings
+            .extension(Kind::Tool, &ExtId::parse("grep").unwrap())
+            .unwrap();
+        assert_eq!(
+            (found.value.to_string().as_str(), found.scope),
+            (r#"{"a":3}"#, Scope::Project)
+        );
+    }
+
+    #[test]
+    fn an_unknown_key_names_the_nearest() {
+        let error = layered(&[(Scope::Global, r#"{"tool":{}}"#)]).unwrap_err();
+        assert_eq!(error.code, &codes::UNKNOWN_TOP_LEVEL_KEY);
+        assert_eq!(error.help, ["did you mean `tools`?"]);
+    }
+
+    #[test]
+    fn other_shapes_are_refused_in_place() {
+        for (text, field) in [
+            ("[]", None),
+            ("{", None),
+            (r#"{"tools":[]}"#, Some("/tools")),
+            (r#"{"ui":{"x":1}}"#, Some("/ui/x")),
+        ] {
+            let error = layered(&[(Scope::Global, text)]).unwrap_err();
+            assert_eq!(error.code, &codes::SETTINGS_SHAPE_INVALID, "{text}");
+            assert_eq!(error.field_path.as_deref(), field, "{text}");
+        }
+    }
+}

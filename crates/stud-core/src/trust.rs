@@ -1,0 +1,330 @@
+//! Is this project's folder trusted? Asked before anything below it is read.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use stud_diagnostics::{Diagnostic, codes};
+
+use crate::platform::{self, Durability, Places, ReadError};
+
+/// A project folder that someone decided to trust.
+///
+/// Only [`enter`] makes one, and only from one can a project be discovered or its settings read.
+#[derive(Debug, Clone)]
+pub struct TrustedProject {
+    root: PathBuf,
+}
+
+impl TrustedProject {
+    /// The project's `.stud` folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+}
+
+/// What became of the project's folder.
+#[derive(Debug)]
+pub enum Entered {
+    /// There is none.
+    Absent,
+    /// It is there and trusted.
+    Trusted(TrustedProject),
+    /// It is there and nobody has decided to trust it; nothing below it was read.
+    Untrusted(Diagnostic),
+}
+
+/// Looks whether the project has a folder, and whether it is trusted.
+pub fn enter(places: &Places) -> Result<Entered, Diagnostic> {
+    if !places.project_root.is_dir() {
+        return Ok(Entered::Absent);
+    }
+    let store = TrustStore::open(places)?;
+    let canonical = canonical(&places.project_root)?;
+    if store.is_trusted(&canonical) {
+        return Ok(Entered::Trusted(TrustedProject {
+            root: places.project_root.clone(),
+        }));
+    }
+    let shown = canonical.display().to_string();
+    Ok(Entered::Untrusted(
+        Diagnostic::warning(
+            &codes::PROJECT_TRUST_REQUIRED,
+            "this project is not trusted, so nothing of it was read",
+        )
+        .with("projectRoot", shown)
+        .with("trustPath", store.path.display().to_string())
+        .note("plugins of a trusted project run in stud's own process, with everything you may do")
+        .help("`stud trust` trusts this folder; `stud trust --list` shows earlier decisions"),
+    ))
+}
+
+/// The decisions made so far, newest last.
+#[derive(Debug)]
+pub struct TrustStore {
+    path: PathBuf,
+    entries: Vec<Entry>,
+}
+
+/// One decision about one folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// The folder, absolute and with its links resolved.
+    pub canonical_path: PathBuf,
+    /// What was decided.
+    #[serde(default)]
+    pub decision: Decision,
+    /// When.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub granted_at: Option<String>,
+    /// Always 1.
+    #[serde(default = "one")]
+    pub schema_version: u32,
+    /// Why, if someone said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+/// What was decided about a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// Its plugins and settings may be used.
+    #[default]
+    Trusted,
+    /// They may not.
+    Declined,
+}
+
+const LARGEST_STORE: u64 = 16 * 1024 * 1024;
+
+impl TrustStore {
+    /// Reads `trust.json` below the global root; a missing file is an empty history.
+    pub fn open(places: &Places) -> Result<Self, Diagnostic> {
+        let path = places.global_root.join("trust.json");
+        let unavailable = |why: String| {
+            Diagnostic::error(
+                &codes::TRUST_STORE_UNAVAILABLE,
+                format!("the trust history cannot be read: {why}"),
+            )
+            .file(&path)
+            .help("mend the file, or move it away to start with nothing trusted")
+        };
+        let bytes = match platform::read_file(&path, LARGEST_STORE) {
+            Ok(bytes) => bytes,
+            Err(ReadError::Missing) => {
+                return Ok(Self {
+                    path,
+                    entries: Vec::new(),
+                });
+            }
+            Err(error) => return Err(unavailable(error.to_string())),
+        };
+        let document: Value =
+            serde_json::from_slice(&bytes).map_err(|error| unavailable(error.to_string()))?;
+        // The first form of the file was a plain list of trusted folders.
+        let (list, pointer) = match &document {
+            Value::Array(list) => (list, ""),
+            Value::Object(object) => object
+                .get("entries")
+                .and_then(Value::as_array)
+                .map(|list| (list, "/entries"))
+                .ok_or_else(|| unavailable("it has no list `entries`".to_owned()))?,
+            _ => return Err(unavailable("it is neither an object nor a list".to_owned())),
+        };
+        let entries = list
+            .iter()
+            .enumerate()
+            .map(|(index, value)| {
+                read_entry(value).map_err(|why| invalid(&path, index, pointer, &why))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self { path, entries })
+    }
+
+    /// Whether the newest decision about `canonical` is to trust it.
+    pub fn is_trusted(&self, canonical: &Path) -> bool {
+        self.newest(canonical) == Some(Decision::Trusted)
+    }
+
+    /// The folders trusted now, by path.
+    pub fn trusted(&self) -> Vec<&Entry> {
+        let mut trusted: Vec<&Entry> = self
+            .entries
+            .iter()
+            .filter(|entry| {
+                entry.decision == Decision::Trusted && self.is_trusted(&entry.canonical_path)
+            })
+            .collect();
+        trusted.sort_by(|one, other| one.canonical_path.cmp(&other.canonical_path));
+        trusted.dedup_by(|one, other| one.canonical_path == other.canonical_path);
+        trusted
+    }
+
+    /// Records a decision; deciding the same again changes nothing.
+    ///
+    /// Two processes that decide at once do so one after the other, so that neither decision is lost.
+    pub fn decide(places: &Places, decision: Decision) -> Result<PathBuf, Diagnostic> {
+        let canonical = canonical(&places.project_root)?;
+        if canonical.to_str().is_none() {
+            return Err(Diagnostic::error(
+                &codes::TRUST_ENTRY_INVALID,
+                "the name of the project folder is not UTF-8, so no decision about it can be kept",
+            )
+            .file(canonical)
+            .help("rename the folder"));
+        }
+        let lock = places.global_root.join("trust.lock");
+        let decided = platform::alone(&lock, || Self::open(places)?.append(&canonical, decision));
+        decided.unwrap_or_else(|error| Err(unwritten(&lock, &error)))?;
+        Ok(canonical)
+    }
+
+    fn append(&mut self, canonical: &Path, decision: Decision) -> Result<(), Diagnostic> {
+        let newest = self.newest(canonical);
+        // Taking back a trust that was never given would only lengthen the history.
+        let nothing_new =
+            newest == Some(decision) || (newest.is_none() && decision == Decision::Declined);
+        if nothing_new {
+            return Ok(());
+        }
+        self.entries.push(Entry {
+            canonical_path: canonical.to_owned(),
+            decision,
+            granted_at: Some(platform::rfc3339(platform::now())),
+            schema_version: 1,
+            note: None,
+        });
+        let text = format!("{:#}\n", json!({ "entries": self.entries }));
+        platform::replace_file(&self.path, text.as_bytes(), 0o600, Durability::Synced)
+            .map_err(|error| unwritten(&self.path, &error))
+    }
+
+    fn newest(&self, canonical: &Path) -> Option<Decision> {
+        self.entries
+            .iter()
+            .rev()
+            .find(|entry| entry.canonical_path == canonical)
+            .map(|entry| entry.decision)
+    }
+}
+
+fn unwritten(path: &Path, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::error(
+        &codes::TRUST_STORE_UNAVAILABLE,
+        format!("the decision could not be written: {error}"),
+    )
+    .file(path)
+    .help("check who owns the folder and whether the disk is full")
+}
+
+fn read_entry(value: &Value) -> Result<Entry, String> {
+    let entry = match value {
+        Value::String(path) => Entry {
+            canonical_path: path.into(),
+            decision: Decision::Trusted,
+            granted_at: None,
+            schema_version: 1,
+            note: None,
+        },
+        other => {
+            serde_json::from_value::<Entry>(other.clone()).map_err(|error| error.to_string())?
+        }
+    };
+    if !entry.canonical_path.is_absolute() {
+        return Err("`canonicalPath` is not an absolute path".to_owned());
+    }
+    if entry.schema_version != 1 {
+        return Err(format!(
+            "`schemaVersion` is {}, not 1",
+            entry.schema_version
+        ));
+    }
+    Ok(entry)
+}
+
+fn invalid(path: &Path, index: usize, list: &str, why: &str) -> Diagnostic {
+    Diagnostic::error(
+        &codes::TRUST_ENTRY_INVALID,
+        format!("entry {index} of the trust history is wrong: {why}"),
+    )
+    .file(path)
+    .field(format!("{list}/{index}"))
+    .help("mend or remove that entry")
+}
+
+fn canonical(project_root: &Path) -> Result<PathBuf, Diagnostic> {
+    project_root.canonicalize().map_err(|error| {
+        Diagnostic::error(
+            &codes::TRUST_ENTRY_INVALID,
+            format!("the project folder cannot be found: {error}"),
+        )
+        .file(project_root)
+        .help("create `.stud` in the project first")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places() -> (tempfile::TempDir, Places) {
+        let folder = tempfile::tempdir().unwrap();
+        let places = Places {
+            global_root: folder.path().join("home"),
+            project_root: folder.path().join("project/.stud"),
+        };
+        std::fs::create_dir_all(&places.project_root).unwrap();
+        std::fs::create_dir_all(&places.global_root).unwrap();
+        (folder, places)
+    }
+
+    fn is_trusted(places: &Places) -> bool {
+        matches!(enter(places).unwrap(), Entered::Trusted(_))
+    }
+
+    #[test]
+    fn a_decision_holds_until_the_next_one() {
+        let (_folder, places) = places();
+        assert!(!is_trusted(&places));
+        TrustStore::decide(&places, Decision::Trusted).unwrap();
+        assert!(is_trusted(&places));
+        TrustStore::decide(&places, Decision::Trusted).unwrap();
+        TrustStore::decide(&places, Decision::Declined).unwrap();
+        assert!(!is_trusted(&places));
+        assert_eq!(TrustStore::open(&places).unwrap().entries.len(), 2);
+    }
+
+    #[test]
+    fn the_first_form_of_the_file_is_still_read() {
+        let (_folder, places) = places();
+        let path = places.project_root.canonicalize().unwrap();
+        let store = places.global_root.join("trust.json");
+        std::fs::write(&store, json!([{ "canonicalPath": path }]).to_string()).unwrap();
+        assert!(is_trusted(&places));
+        std::fs::write(&store, json!([path]).to_string()).unwrap();
+        assert!(is_trusted(&places));
+    }
+
+    #[test]
+    fn a_broken_store_trusts_nothing_and_says_so() {
+        let (_folder, places) = places();
+        let store = places.global_root.join("trust.json");
+        for (text, code) in [
+            ("{", &codes::TRUST_STORE_UNAVAILABLE),
+            ("3", &codes::TRUST_STORE_UNAVAILABLE),
+            (
+                r#"{"entries":[{"canonicalPath":"relative"}]}"#,
+                &codes::TRUST_ENTRY_INVALID,
+            ),
+        ] {
+            std::fs::write(&store, text).unwrap();
+            assert_eq!(enter(&places).unwrap_err().code, code, "{text}");
+        }
+    }
+}

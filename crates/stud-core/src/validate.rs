@@ -1,0 +1,86 @@
+//! validate: [`Inspected`] → [`Validated`]. Everything a manifest claims is checked; no code of the plugin runs.
+//!
+//! Five stages in this order, and the first failure ends it: shape, contractVersion, requiredCoreVersion,
+//! configSchema, category.
+
+mod document;
+mod shape;
+mod versions;
+pub(crate) mod schema;
+mod config;
+pub(crate) mod category;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use stud_contract_meta::Manifest;
+use stud_diagnostics::{Diagnostic, Stage};
+
+use crate::inspect::Inspected;
+use crate::settings::Settings;
+use crate::track::{Refused, Track, show};
+
+pub use category::Members;
+
+/// A plugin whose manifest and config hold. Only [`validate`] makes one, and only one can be loaded.
+#[derive(Debug)]
+pub struct Validated {
+    pub(crate) track: Track,
+    pub(crate) manifest: Arc<Manifest>,
+    pub(crate) members: Arc<Members>,
+    pub(crate) config: Value,
+    pub(crate) enabled: bool,
+    pub(crate) section: Vec<u8>,
+}
+
+/// Checks a manifest and the config that goes with it.
+pub fn validate(inspected: Inspected, settings: &Settings) -> Result<Validated, Refused> {
+    let Inspected {
+        mut track,
+        folder,
+        config_file,
+        document,
+        section,
+    } = inspected;
+    let checked = (|| {
+        let manifest = shape::check(&mut track, &document)?;
+        track.pass(Stage::Shape);
+        versions::check_contract(&track, &manifest)?;
+        track.pass(Stage::ContractVersion);
+        versions::check_core(&track, &manifest)?;
+        track.pass(Stage::RequiredCoreVersion);
+        let effective = config::check(&track, &manifest, config_file.as_deref(), settings)?;
+        track.pass(Stage::ConfigSchema);
+        let members = category::check(&mut track, &manifest, folder)?;
+        track.pass(Stage::Category);
+        Ok((manifest, members, effective))
+    })();
+    match checked {
+        Ok((manifest, members, effective)) => Ok(Validated {
+            track,
+            manifest: Arc::new(manifest),
+            members: Arc::new(members),
+            config: effective.value,
+            enabled: effective.enabled,
+            section,
+        }),
+        Err(why) => {
+            let why = point_at(why, &track, &document);
+            Err(track.refuse(why))
+        }
+    }
+}
+
+/// Shows the place in the manifest, unless the diagnostic is about another file.
+fn point_at(why: Diagnostic, track: &Track, document: &Value) -> Diagnostic {
+    let field = why.field_path.as_deref().unwrap_or_default();
+    let about_config =
+        why.stage == Some(Stage::ConfigSchema) && !field.starts_with("/configSchema");
+    let about_manifest =
+        why.path.as_deref() == track.path() && why.source.is_none() && !about_config;
+    if about_manifest {
+        show(why, track, document)
+    } else {
+        why
+    }
+}

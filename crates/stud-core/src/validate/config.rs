@@ -1,0 +1,254 @@
+//! Stage `configSchema`: the schema is one a config can be checked with, and the config fits it.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use stud_contract_meta::{Kind, Manifest, strict_json};
+use stud_diagnostics::{Diagnostic, Stage, codes};
+
+use super::schema;
+use crate::platform;
+use crate::scope::Scope;
+use crate::settings::Settings;
+use crate::track::Track;
+
+const LARGEST_CONFIG: u64 = 16 * 1024 * 1024;
+
+/// What the plugin will be given, and whether it is wanted at all.
+pub(crate) struct Effective {
+    pub(crate) value: Value,
+    pub(crate) enabled: bool,
+}
+
+/// Where a config stands, for the diagnostic.
+enum Source<'a> {
+    Settings {
+        path: &'a Path,
+        pointer: String,
+        scope: Scope,
+    },
+    File(&'a Path),
+    Nothing,
+}
+
+/// Checks the schema, finds the config, and checks the one with the other.
+pub(crate) fn check(
+    track: &Track,
+    manifest: &Manifest,
+    config_file: Option<&Path>,
+    settings: &Settings,
+) -> Result<Effective, Diagnostic> {
+    check_schema(track, manifest)?;
+    let validator = schema::compile(
+        track,
+        Stage::ConfigSchema,
+        "/configSchema",
+        &manifest.config_schema,
+    )?;
+    let (mut config, source) = find(track, manifest, config_file, settings)?;
+
+    // `disable` belongs to the settings, not to the plugin: it takes an inherited entry away.
+    let removed = config.remove("disable") == Some(Value::Bool(true));
+    if accepts(manifest, "enabled") && !config.contains_key("enabled") {
+        config.insert("enabled".to_owned(), Value::Bool(true));
+    }
+    let enabled = !removed && config.get("enabled") != Some(&Value::Bool(false));
+    let value = Value::Object(config);
+    if removed {
+        return Ok(Effective { value, enabled });
+    }
+    if let Some(error) = validator.iter_errors(&value).next() {
+        return Err(violation(
+            track,
+            &source,
+            &schema::place(&error),
+            &schema::problem(&error),
+        ));
+    }
+    check_pairing(track, manifest, &value, &source)?;
+    Ok(Effective { value, enabled })
+}
+
+fn check_schema(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
+    let declared = &manifest.config_schema;
+    let must =
+        |pointer: &str, message: &str| {
+            track
+            .error(Stage::ConfigSchema, &codes::CONFIG_SCHEMA_VIOLATION, message)
+            .field(pointer)
+            .help("author: derive the config with `#[derive(Config)]`, which writes such a schema")
+        };
+    if declared.get("type") != Some(&json!("object")) {
+        return Err(must(
+            "/configSchema/type",
+            "the config schema must have `\"type\": \"object\"`",
+        ));
+    }
+    if declared.get("additionalProperties") != Some(&Value::Bool(false)) {
+        return Err(must(
+            "/configSchema/additionalProperties",
+            "the config schema must have `\"additionalProperties\": false`",
+        ));
+    }
+    if manifest.kind == Kind::Ui {
+        let acceptable = [("enabled", json!(true)), ("targetUI", json!("default-tui"))];
+        let needed = if is_region(manifest) { 2 } else { 1 };
+        for (name, sample) in &acceptable[..needed] {
+            if !property_takes(declared, name, sample) {
+                return Err(must(
+                    &format!("/configSchema/properties/{name}"),
+                    &format!("the config schema of such a UI must accept `{name}`"),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn accepts(manifest: &Manifest, property: &str) -> bool {
+    manifest
+        .config_schema
+        .pointer(&format!("/properties/{property}"))
+        .is_some()
+}
+
+fn property_takes(declared: &Value, name: &str, sample: &Value) -> bool {
+    declared
+        .pointer(&format!("/properties/{name}"))
+        .and_then(|property| schema::build(property).ok())
+        .is_some_and(|property| property.is_valid(sample))
+}
+
+/// The roles are checked in the next stage, so this one reads them as they come.
+fn is_region(manifest: &Manifest) -> bool {
+    manifest
+        .document
+        .get("roles")
+        .and_then(Value::as_array)
+        .is_some_and(|roles| roles.iter().any(|role| role == "region"))
+}
+
+fn find<'a>(
+    track: &Track,
+    manifest: &Manifest,
+    config_file: Option<&'a Path>,
+    settings: &'a Settings,
+) -> Result<(Map<String, Value>, Source<'a>), Diagnostic> {
+    if let Some(found) = settings.extension(manifest.kind, &manifest.ext_id)
+        && let Value::Object(config) = found.value
+    {
+        let source = Source::Settings {
+            path: found.path,
+            pointer: format!("/{}/{}", manifest.kind.settings_key(), manifest.ext_id),
+            scope: found.scope,
+        };
+        return Ok((config.clone(), source));
+    }
+    let Some(path) = config_file else {
+        return Ok((Map::new(), Source::Nothing));
+    };
+    let source = Source::File(path);
+    let bytes = platform::read_file(path, LARGEST_CONFIG).map_err(|error| {
+        violation(
+            track,
+            &source,
+            "",
+            &format!("the file cannot be read: {error}"),
+        )
+    })?;
+    let text = str::from_utf8(&bytes)
+        .map_err(|_| violation(track, &source, "", "the file is not UTF-8"))?;
+    match strict_json::parse(text) {
+        Ok(Value::Object(config)) => Ok((config, source)),
+        Ok(_) => Err(violation(
+            track,
+            &source,
+            "",
+            "the file does not hold an object",
+        )),
+        Err(error) => Err(violation(
+            track,
+            &source,
+            "",
+            &format!(
+                "the file is not JSON: {} at line {}, column {}",
+                error.problem, error.line, error.column
+            ),
+        )),
+    }
+}
+
+/// Two rules no schema of one plugin can state.
+fn check_pairing(
+    track: &Track,
+    manifest: &Manifest,
+    config: &Value,
+    source: &Source<'_>,
+) -> Result<(), Diagnostic> {
+    if manifest.kind == Kind::Logger {
+        let level = config.get("level").and_then(Value::as_str);
+        let redacts = config.get("redactSecrets") != Some(&Value::Bool(false));
+        if matches!(level, Some("debug" | "trace")) && !redacts {
+            let why = "it must stay true while `level` is `debug` or `trace`";
+            return Err(violation(track, source, "/redactSecrets", why));
+        }
+    }
+    if manifest.kind == Kind::Ui && is_region(manifest) && config.get("targetUI").is_none() {
+        let declared_everywhere = manifest
+            .document
+            .get("regions")
+            .and_then(Value::as_array)
+            .is_some_and(|regions| {
+                !regions.is_empty() && regions.iter().all(|region| region["targetUI"].is_string())
+            });
+        // Without any region the role itself is the fault, and the next stage says so.
+        let has_regions = manifest
+            .document
+            .get("regions")
+            .and_then(Value::as_array)
+            .is_some_and(|regions| !regions.is_empty());
+        if has_regions && !declared_everywhere {
+            return Err(violation(
+                track,
+                source,
+                "/targetUI",
+                "a region needs the id of the UI it is drawn in",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn violation(track: &Track, source: &Source<'_>, place: &str, problem: &str) -> Diagnostic {
+    let at = |message: String| {
+        track.error(
+            Stage::ConfigSchema,
+            &codes::CONFIG_SCHEMA_VIOLATION,
+            message,
+        )
+    };
+    let diagnostic = if place.is_empty() {
+        at(format!("the config: {problem}"))
+    } else {
+        at(format!("`{place}` of the config: {problem}")).field(place)
+    };
+    let advice = format!(
+        "operator: mend it; `stud plugin info {}` shows the schema",
+        track.name()
+    );
+    match source {
+        Source::Settings { path, pointer, scope } => diagnostic
+            .file(path)
+            .with("file", path.display().to_string())
+            .with("settingsPointer", format!("{pointer}{place}"))
+            .note(format!("set at `{pointer}` in the {scope} settings"))
+            .help(advice),
+        Source::File(path) => diagnostic.file(path).with("file", path.display().to_string()).help(advice),
+        Source::Nothing => diagnostic
+            .note("the plugin has no config yet")
+            .help(format!(
+                "operator: add `{}` under its id in settings.json, or in a `config.json` beside the library",
+                place.trim_start_matches('/')
+            )),
+    }
+}
