@@ -1,0 +1,185 @@
+//! The words of the command line.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, Parser, Subcommand};
+use serde_json::json;
+use stud_contract_meta::Kind;
+use stud_diagnostics::{Code, codes};
+
+use crate::output::escaped;
+
+/// A plugin host for coding assistants.
+///
+/// Plugins are dynamic libraries below `~/.stud/<category>/` or, once a project is trusted, below `.stud/<category>/`.
+/// Each is checked before any of its code runs; what fails is refused with a `Class/Code` that `stud explain` explains.
+#[derive(Debug, Parser)]
+#[command(
+    name = "stud",
+    version,
+    arg_required_else_help = false,
+    disable_help_subcommand = true
+)]
+#[command(after_help = "Examples:\n  \
+    stud plugin new line-count            start a plugin\n  \
+    stud plugin check target/debug/libline_count.so\n  \
+    stud plugin list                      what is loaded, and what was refused\n  \
+    stud explain UIRoleHandlerMissing     what a refusal means and how to mend it\n\n\
+    Exit status: 0 done, 1 failed or refused, 2 wrong usage.")]
+pub(crate) struct Cli {
+    /// Print JSON for programs instead of text.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    #[command(subcommand)]
+    pub(crate) verb: Option<Verb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// List, inspect, check, start and pin plugins.
+    #[command(subcommand)]
+    Plugin(PluginVerb),
+    /// Explain a `Class/Code`.
+    Explain(Explain),
+    /// Trust this project's `.stud` folder, or take the trust back.
+    Trust(Trust),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PluginVerb {
+    /// Show every plugin: what runs, what is hidden, what was refused and why.
+    List,
+    /// Show one plugin: its manifest, its config and the schema of that.
+    Info {
+        /// The plugin's id.
+        id: String,
+    },
+    /// Put a library through every stage and report each.
+    ///
+    /// The library is opened only after everything that can be told from its file has passed.
+    Check {
+        /// The library, such as `target/debug/libline_count.so`.
+        path: PathBuf,
+        /// Stop before the library is opened.
+        #[arg(long)]
+        no_load: bool,
+    },
+    /// Start a plugin: a crate that builds, with a test that passes.
+    New(New),
+    /// Pin a plugin to the bytes it has now; another build is then refused.
+    Pin {
+        /// The plugin's id.
+        id: String,
+        /// Remove the pin instead.
+        #[arg(long)]
+        remove: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// The plugin's id, in kebab-case; also the folder that is made.
+    pub(crate) id: String,
+    /// What the plugin is.
+    #[arg(
+        long,
+        default_value = "tool",
+        value_parser = PossibleValuesParser::new(KINDS.map(|(word, _)| word)).try_map(kind_of)
+    )]
+    pub(crate) kind: Kind,
+    /// Make the folder here instead of in the current one.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) path: Option<PathBuf>,
+    /// Use the `stud-sdk` in this folder instead of a released one.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) sdk: Option<PathBuf>,
+}
+
+/// The categories in the words of the command line, those an author meets first in front.
+const KINDS: [(&str, Kind); 9] = [
+    ("tool", Kind::Tool),
+    ("ui", Kind::Ui),
+    ("hook", Kind::Hook),
+    ("command", Kind::Command),
+    ("provider", Kind::Provider),
+    ("logger", Kind::Logger),
+    ("state-machine", Kind::StateMachine),
+    ("session-store", Kind::SessionStore),
+    ("context-provider", Kind::ContextProvider),
+];
+
+fn kind_of(word: String) -> Result<Kind, String> {
+    let kind = KINDS.iter().find(|(known, _)| *known == word);
+    kind.map(|(_, kind)| *kind)
+        .ok_or_else(|| format!("there is no kind `{word}`"))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// The code, as `Class/Code` or just `Code`.
+    #[arg(required_unless_present = "list")]
+    pub(crate) code: Option<String>,
+    /// List the codes with one line each, of one class if it is named.
+    #[arg(long, value_name = "CLASS", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) list: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Trust {
+    /// Take the trust back.
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) revoke: bool,
+    /// Show the trusted folders.
+    #[arg(long)]
+    pub(crate) list: bool,
+}
+
+/// Says what is wrong with the command line, for people and for programs.
+pub(crate) fn explain_usage(error: &clap::Error) -> ExitCode {
+    let asked_for = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    );
+    let _ = error.print();
+    if asked_for {
+        return ExitCode::SUCCESS;
+    }
+    let code = code_of(error);
+    let flag = [
+        ContextKind::InvalidArg,
+        ContextKind::InvalidSubcommand,
+        ContextKind::InvalidValue,
+    ]
+    .into_iter()
+    .find_map(|kind| error.get(kind))
+    .map(|value| match value {
+        ContextValue::String(text) => text.clone(),
+        other => other.to_string(),
+    });
+    let surface = json!({
+        "surface": "cli.validation-error",
+        "error": {
+            "class": code.class.as_str(),
+            "code": code.name,
+            "context": { "flag": flag, "usage": "stud --help" },
+        },
+    });
+    let surface = escaped(&surface.to_string());
+    let _ = writeln!(std::io::stderr().lock(), "{surface}");
+    ExitCode::from(2)
+}
+
+fn code_of(error: &clap::Error) -> &'static Code {
+    match error.kind() {
+        ErrorKind::MissingRequiredArgument
+        | ErrorKind::MissingSubcommand
+        | ErrorKind::TooFewValues
+        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => &codes::ARGUMENT_MISSING,
+        _ => &codes::UNKNOWN_FLAG,
+    }
+}

@@ -1,0 +1,40 @@
+//! The program `stud`.
+#![forbid(unsafe_code)]
+
+mod output;
+mod cli;
+mod bundled;
+mod setup;
+mod explain;
+mod trust;
+mod plugin;
+mod overview;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::cli::{Cli, Verb};
+use crate::output::{Outcome, Output};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return cli::explain_usage(&error),
+    };
+    let output = Output::new(cli.json);
+    let outcome = match cli.verb {
+        None => overview::run(&output),
+        Some(Verb::Plugin(verb)) => plugin::run(verb, &output),
+        Some(Verb::Explain(explain)) => explain::run(&explain, &output),
+        Some(Verb::Trust(trust)) => trust::run(&trust, &output),
+    };
+    match outcome.and_then(|outcome| output.check().map(|()| outcome)) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Refused) => ExitCode::from(1),
+        Err(diagnostic) => {
+            output.fail(&diagnostic);
+            ExitCode::from(1)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What the program says: text for people, JSON for programs, color only on a terminal.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
+
+use serde::Serialize;
+use stud_diagnostics::render::{self, Color};
+use stud_diagnostics::{Diagnostic, codes, printable};
+
+/// How a verb ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It did what was asked.
+    Done,
+    /// It did, and the answer is no; a diagnostic said why.
+    Refused,
+}
+
+/// What every verb returns.
+pub(crate) type Verdict = Result<Outcome, Diagnostic>;
+
+/// Where and how to say things.
+pub(crate) struct Output {
+    json: bool,
+    color: Color,
+    out: io::Stdout,
+    lost: RefCell<Option<io::Error>>,
+}
+
+impl Output {
+    pub(crate) fn new(json: bool) -> Self {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let color = if io::stdout().is_terminal() && !plain && !json {
+            Color::On
+        } else {
+            Color::Off
+        };
+        Self {
+            json,
+            color,
+            out: io::stdout(),
+            lost: RefCell::new(None),
+        }
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// One line of text on standard output.
+    pub(crate) fn line(&self, text: impl AsRef<str>) {
+        match writeln!(self.out.lock(), "{}", text.as_ref()) {
+            // A reader that closed the pipe has heard enough; that is no failure.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                self.lost.replace(Some(error));
+            }
+            _ => {}
+        }
+    }
+
+    /// Fails if anything said so far did not arrive, as on a full disk: half an answer must not pass for one.
+    pub(crate) fn check(&self) -> Result<(), Diagnostic> {
+        match self.lost.take() {
+            None => Ok(()),
+            Some(error) => Err(Diagnostic::error(
+                &codes::INTERNAL_PIPELINE_FAILURE,
+                format!("the answer could not be written: {error}"),
+            )),
+        }
+    }
+
+    /// One JSON document on standard output.
+    pub(crate) fn document(&self, value: &impl Serialize) -> Result<(), Diagnostic> {
+        let text = serde_json::to_string(value).map_err(|error| {
+            Diagnostic::error(
+                &codes::INTERNAL_PIPELINE_FAILURE,
+                format!("the answer is not JSON: {error}"),
+            )
+        })?;
+        self.line(escaped(&text));
+        Ok(())
+    }
+
+    /// A diagnostic among other output, in full.
+    pub(crate) fn show(&self, diagnostic: &Diagnostic) {
+        self.line(render::full(diagnostic, self.color));
+    }
+
+    /// A diagnostic that ended the verb, on standard error.
+    pub(crate) fn fail(&self, diagnostic: &Diagnostic) {
+        let text = if self.json {
+            render::json(diagnostic)
+        } else {
+            let color = if io::stderr().is_terminal() {
+                self.color
+            } else {
+                Color::Off
+            };
+            render::full(diagnostic, color)
+        };
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+
+    pub(crate) fn bold(&self, text: &str) -> String {
+        self.styled("1", text)
+    }
+
+    pub(crate) fn green(&self, text: &str) -> String {
+        self.styled("32", text)
+    }
+
+    pub(crate) fn red(&self, text: &str) -> String {
+        self.styled("31", text)
+    }
+
+    pub(crate) fn dim(&self, text: &str) -> String {
+        self.styled("2", text)
+    }
+
+    fn styled(&self, style: &str, text: &str) -> String {
+        match self.color {
+            Color::On => format!("\u{1b}[{style}m{text}\u{1b}[0m"),
+            Color::Off => text.to_owned(),
+        }
+    }
+}
+
+/// JSON in which no character can steer a terminal; it reads as the same value.
+pub(crate) fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for character in json.chars() {
+        // What may not be shown to a person as it is may not be shown to one here either.
+        let is_plain = matches!(
+            printable(character.encode_utf8(&mut [0; 4])),
+            Cow::Borrowed(_)
+        );
+        if is_plain {
+            text.push(character);
+        } else {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                // Writing to a `String` cannot fail.
+                let _ = write!(text, "\\u{unit:04x}");
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn hostile_characters_are_escaped_and_read_back() {
+        let hostile = "é\u{9b}\u{61c}\u{202e}\u{2060}\u{e0041}";
+        let json = serde_json::to_string(hostile).unwrap();
+        let shown = escaped(&json);
+        assert_eq!(shown, r#""é\u009b\u061c\u202e\u2060\udb40\udc41""#);
+        assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), hostile);
+    }
+}

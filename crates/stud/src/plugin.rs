@@ -1,0 +1,20 @@
+//! `stud plugin`: everything about plugins.
+
+mod check;
+mod info;
+pub(crate) mod list;
+mod new;
+mod pin;
+
+use crate::cli::PluginVerb;
+use crate::output::{Output, Verdict};
+
+pub(crate) fn run(verb: PluginVerb, output: &Output) -> Verdict {
+    match verb {
+        PluginVerb::List => list::run(output),
+        PluginVerb::Info { id } => info::run(&id, output),
+        PluginVerb::Check { path, no_load } => check::run(&path, no_load, output),
+        PluginVerb::New(new) => new::run(&new, output),
+        PluginVerb::Pin { id, remove } => pin::run(&id, remove, output),
+    }
+}

@@ -1,0 +1,32 @@
+//! What every verb that looks at plugins starts from.
+
+use std::sync::Arc;
+
+use stud_core::activate::Means;
+use stud_core::ground::Ground;
+use stud_core::host::DetachedHosts;
+use stud_core::platform::Places;
+use stud_core::watch::Limits;
+use stud_diagnostics::{Diagnostic, codes};
+
+use crate::bundled;
+
+pub(crate) fn places() -> Result<Places, Diagnostic> {
+    Places::of_process().map_err(|error| {
+        Diagnostic::error(
+            &codes::STARTUP_FAILURE,
+            format!("the current folder cannot be found: {error}"),
+        )
+        .help("change to a folder that exists")
+    })
+}
+
+/// The ground of this run, and the means to run plugins on it outside any session.
+pub(crate) fn ground() -> Result<(Ground, Means), Diagnostic> {
+    let ground = Ground::survey(places()?, bundled::plugins())?;
+    let means = Means {
+        hosts: Arc::new(DetachedHosts::new(&ground)),
+        limits: Limits::default(),
+    };
+    Ok((ground, means))
+}
