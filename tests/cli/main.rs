@@ -1,0 +1,32 @@
+//! The program as people and programs use it: words in; text, JSON and an exit status out.
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod usage;
+#[cfg(test)]
+mod explain;
+#[cfg(test)]
+mod text;
+#[cfg(test)]
+mod list;
+#[cfg(test)]
+mod info;
+#[cfg(test)]
+mod check;
+#[cfg(test)]
+mod pin;
+#[cfg(test)]
+mod trust;
+#[cfg(test)]
+mod scopes;
+#[cfg(test)]
+mod settings;
+#[cfg(test)]
+mod home;
+#[cfg(test)]
+mod new;
+#[cfg(test)]
+mod new_builds;

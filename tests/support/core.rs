@@ -1,0 +1,48 @@
+//! Core run in the test's own process, on a world's home and project.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use stud_core::activate::Means;
+use stud_core::ground::{EmbeddedPlugin, Ground};
+use stud_core::host::DetachedHosts;
+use stud_core::platform::Places;
+use stud_core::startup::{Started, start};
+use stud_core::watch::Limits;
+
+use crate::world::World;
+
+/// What core stands on in a test.
+#[derive(Debug)]
+pub struct Core {
+    /// Where things are.
+    pub ground: Ground,
+    /// How plugins are run: impatiently.
+    pub means: Means,
+}
+
+impl World {
+    /// Core on this world, carrying `bundled`.
+    pub fn core(&self, bundled: Vec<EmbeddedPlugin>) -> Core {
+        let places = Places {
+            global_root: self.home(),
+            project_root: self.project().join(".stud"),
+        };
+        let ground = Ground::survey(places, bundled)
+            .unwrap_or_else(|why| crate::world::fail(&why.to_string()));
+        let means = Means {
+            hosts: Arc::new(DetachedHosts::new(&ground)),
+            limits: Limits {
+                lifecycle: Duration::from_secs(2),
+            },
+        };
+        Core { ground, means }
+    }
+}
+
+impl Core {
+    /// Starts every plugin.
+    pub fn start(&self) -> Started {
+        start(&self.ground, &self.means)
+    }
+}
