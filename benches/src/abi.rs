@@ -1,0 +1,30 @@
+//! `bench abi`: calls across the boundary, loading, and building a minimal plugin.
+
+mod build;
+mod calls;
+mod loading;
+
+use std::process::ExitCode;
+
+use crate::table::{self, Row};
+
+pub(crate) use loading::start_here;
+
+pub(crate) fn run(write: bool) -> ExitCode {
+    let mut rows = Vec::new();
+    rows.extend(calls::rows());
+    // What `stud plugin new` makes is what people load, so the library built for one part serves the other.
+    match build::minimal() {
+        Ok(minimal) => {
+            rows.extend(loading::rows(&minimal.library));
+            rows.extend(minimal.rows());
+        }
+        Err(why) => rows.push(Row::limit(
+            &format!("a minimal plugin builds ({why})"),
+            1.0,
+            0.0,
+            "failure",
+        )),
+    }
+    table::conclude("abi", &rows, write)
+}
