@@ -101,7 +101,9 @@ impl Step {
             (Self::Check, _) => "xtask check",
             (Self::Clippy, _) => "clippy --workspace --all-targets --all-features -- -D warnings",
             (Self::Fixtures, _) => "xtask fixtures",
-            (Self::Tests, Runner::Nextest) => "nextest run --workspace --all-features --no-fail-fast",
+            (Self::Tests, Runner::Nextest) => {
+                "nextest run --workspace --all-features --no-fail-fast"
+            }
             // Named one by one, because `--all-targets` would run benchmarks too.
             (Self::Tests, Runner::Plain) => {
                 "test --workspace --all-features --lib --bins --tests --examples --no-fail-fast"

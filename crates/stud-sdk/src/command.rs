@@ -60,6 +60,29 @@ pub use stud_sdk_macros::Args;
 ///     Rendered::from(format!("the theme is now {}", input.raw)).with_payload(input.raw)
 /// }
 /// ```
+///
+/// With state:
+///
+/// ```
+/// use std::sync::{Mutex, PoisonError};
+///
+/// use stud_sdk::prelude::*;
+///
+/// /// Remembers what was typed, and shows it.
+/// #[command(name = "remember")]
+/// #[derive(Default)]
+/// struct RememberCommand(Mutex<Vec<String>>);
+///
+/// impl Command for RememberCommand {
+///     type Args = RawArgs;
+///
+///     async fn run(&self, args: RawArgs, _cx: &Cx) -> Result<Rendered> {
+///         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+///         lines.push(args.raw);
+///         Ok(Rendered::from(lines.join("\n")))
+///     }
+/// }
+/// ```
 pub use stud_sdk_macros::command;
 /// Makes one plugin of several functions with `#[command(part)]`.
 ///

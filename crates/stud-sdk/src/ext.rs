@@ -48,7 +48,10 @@ pub trait CxExt {
     ///     cx.unless_cancelled(std::future::pending()).await
     /// }
     /// ```
-    fn unless_cancelled<T>(&self, work: impl Future<Output = T> + Send) -> impl Future<Output = Result<T>> + Send;
+    fn unless_cancelled<T>(
+        &self,
+        work: impl Future<Output = T> + Send,
+    ) -> impl Future<Output = Result<T>> + Send;
 }
 
 impl CxExt for Cx {

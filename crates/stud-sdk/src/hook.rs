@@ -67,6 +67,26 @@ pub use stud_contract_hook::{
 ///     }
 /// }
 /// ```
+///
+/// One that only looks:
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use stud_sdk::prelude::*;
+///
+/// /// Counts the pieces of answers.
+/// #[hook(slot = "STREAM_RESPONSE/post", firing_mode = "per-token")]
+/// #[derive(Default)]
+/// struct PieceCount(AtomicU64);
+///
+/// impl Observer for PieceCount {
+///     async fn observe(&self, _payload: &Value, _cx: &Cx) -> Result<()> {
+///         self.0.fetch_add(1, Ordering::Relaxed);
+///         Ok(())
+///     }
+/// }
+/// ```
 pub use stud_sdk_macros::hook;
 
 pub use crate::{Cx, CxExt, Error, ErrorExt, Result, Value};

@@ -69,6 +69,37 @@
 //! Lifecycle functions may be async, and may return a `Result`. They belong to structs: a function has no state to set
 //! up.
 //!
+//! ```
+//! use stud_sdk::logger::Record;
+//! use stud_sdk::prelude::*;
+//!
+//! /// Counts what it is given, and says so when it is told to stop.
+//! #[logger(accepts(events), init = Counting::new, deactivate = Counting::report)]
+//! struct Counting {
+//!     host: Host,
+//!     count: std::sync::atomic::AtomicU64,
+//! }
+//!
+//! impl Counting {
+//!     fn new(host: Host) -> Self {
+//!         Self { host, count: 0.into() }
+//!     }
+//!
+//!     async fn report(&self) -> Result<()> {
+//!         let text = format!("{:?} records", self.count);
+//!         let note = stud_sdk::host::session::SessionRecord::Note { text };
+//!         self.host.session().append(note).await.map(drop)
+//!     }
+//! }
+//!
+//! impl Logger for Counting {
+//!     async fn sink(&self, _record: Record, _cx: &Cx) -> Result<()> {
+//!         self.count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+//!         Ok(())
+//!     }
+//! }
+//! ```
+//!
 //! # Features
 //!
 //! - `tokio`: a runtime of the plugin's own, started when it is first needed. Sockets, timers and `tokio::spawn` then

@@ -54,6 +54,26 @@ pub use stud_contract_provider::{
 ///     }
 /// }
 /// ```
+///
+/// One that thinks, proposes a call and says what that cost:
+///
+/// ```
+/// use stud_sdk::prelude::*;
+/// use stud_sdk::provider::{FinishReason, Request, Sink, Usage};
+///
+/// /// Reads the same file whatever it is asked.
+/// #[provider(protocol = "none", tool_calling = "hard", reasoning = "hard")]
+/// struct OneTrack;
+///
+/// impl Provider for OneTrack {
+///     async fn request(&self, _request: Request, out: Sink, _cx: &Cx) -> Result<FinishReason> {
+///         out.thinking("The file will know.").await;
+///         out.tool_call("call-1", "read", json!({"path": "README.md"})).await;
+///         out.usage(Usage { input_tokens: 12, output_tokens: 7, ..Usage::default() }).await;
+///         Ok(FinishReason::ToolCalls)
+///     }
+/// }
+/// ```
 pub use stud_sdk_macros::provider;
 
 pub use crate::{Cx, CxExt, Error, ErrorExt, Result};

@@ -21,7 +21,7 @@
 //! impl SessionStore for Memory {
 //!     async fn read(&self, session_id: &str, _cx: &Cx) -> Result<Stored> {
 //!         let found = self.sessions().get(session_id).cloned();
-//!         found.ok_or_else(|| Error::new(Class::Session, "ResumeMismatch", "there is no such session"))
+//!         found.ok_or_else(|| Error::new(Class::Session, "StoreUnavailable", "there is no such session"))
 //!     }
 //!
 //!     async fn write(&self, stored: Stored, _cx: &Cx) -> Result<()> {
@@ -72,6 +72,47 @@ pub use stud_host_api::session::Page;
 ///
 ///     async fn list(&self, _cx: &Cx) -> Result<Vec<String>> {
 ///         Ok(vec![])
+///     }
+/// }
+/// ```
+///
+/// With a journal:
+///
+/// ```
+/// use std::sync::{Mutex, PoisonError};
+///
+/// use stud_sdk::prelude::*;
+/// use stud_sdk::session_store::{JournalBatch, JournalPage, JournalRecord, Page, Stored};
+///
+/// /// Keeps the journal of one session, and no snapshot.
+/// #[session_store(journaling)]
+/// #[derive(Default)]
+/// struct JournalOnly(Mutex<Vec<JournalRecord>>);
+///
+/// impl SessionStore for JournalOnly {
+///     async fn read(&self, _session_id: &str, _cx: &Cx) -> Result<Stored> {
+///         Err(Error::new(Class::Session, "StoreUnavailable", "there are no snapshots"))
+///     }
+///
+///     async fn write(&self, _stored: Stored, _cx: &Cx) -> Result<()> {
+///         Ok(())
+///     }
+///
+///     async fn list(&self, _cx: &Cx) -> Result<Vec<String>> {
+///         Ok(vec![])
+///     }
+///
+///     async fn append(&self, _session_id: &str, batch: JournalBatch, _cx: &Cx) -> Result<()> {
+///         let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+///         records.extend(batch.records);
+///         Ok(())
+///     }
+///
+///     async fn read_journal(&self, _session_id: &str, page: Page, _cx: &Cx) -> Result<JournalPage> {
+///         let records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+///         let after = page.after_seq.unwrap_or(0);
+///         let records = records.iter().filter(|record| record.seq > after).cloned().collect();
+///         Ok(JournalPage { records, next_after_seq: None })
 ///     }
 /// }
 /// ```

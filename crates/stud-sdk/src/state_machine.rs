@@ -81,6 +81,40 @@ pub use stud_contract_state_machine::{
 ///     }
 /// }
 /// ```
+///
+/// The other phases have defaults; a machine that fills the context and judges its attempts writes two of them:
+///
+/// ```
+/// # use stud_sdk::prelude::*;
+/// use stud_sdk::state_machine::{AssertOutcome, NextResult, StageContext};
+///
+/// # /// How far the machine is.
+/// # #[derive(Schema)]
+/// # struct Progress {
+/// #     /// The stage that runs.
+/// #     stage: String,
+/// # }
+/// #
+/// /// Plans, then builds, and is hard to please.
+/// #[state_machine(stages_file = "tests/all/stages.json", state_slot(version = "1.0.0", schema = Progress))]
+/// struct Demanding;
+///
+/// impl StateMachine for Demanding {
+///     async fn setup(&self, _stage: &str, mut context: StageContext, _cx: &Cx) -> Result<StageContext> {
+///         context.set("attempt", context.attempts.len());
+///         Ok(context)
+///     }
+///
+///     async fn assess(&self, _stage: &str, context: &StageContext, _cx: &Cx) -> Result<AssertOutcome> {
+///         let handed_over = context.attempt().and_then(|attempt| attempt.completion.as_ref());
+///         Ok(if handed_over.is_some() { AssertOutcome::Ok } else { AssertOutcome::Retry })
+///     }
+///
+///     async fn next(&self, stage: &str, _context: &StageContext, _cx: &Cx) -> Result<NextResult> {
+///         Ok(if stage == "plan" { NextResult::to("build") } else { NextResult::end() })
+///     }
+/// }
+/// ```
 pub use stud_sdk_macros::state_machine;
 
 pub use crate::{Cx, CxExt, Error, ErrorExt, Result};

@@ -68,7 +68,10 @@ impl Future for Sleep {
         if Instant::now() >= until {
             return Poll::Ready(());
         }
-        let known = self.asked.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
+        let known = self
+            .asked
+            .as_ref()
+            .is_some_and(|waker| waker.will_wake(cx.waker()));
         if !known {
             self.asked = Some(cx.waker().clone());
             clock().ring(until, cx.waker().clone());
@@ -136,10 +139,21 @@ impl Clock {
                 alarms = self.lock();
                 continue;
             }
-            let pause = alarms.due.peek().map(|Reverse((at, _))| at.duration_since(now));
+            let pause = alarms
+                .due
+                .peek()
+                .map(|Reverse((at, _))| at.duration_since(now));
             alarms = match pause {
-                Some(pause) => self.changed.wait_timeout(alarms, pause).unwrap_or_else(PoisonError::into_inner).0,
-                None => self.changed.wait(alarms).unwrap_or_else(PoisonError::into_inner),
+                Some(pause) => {
+                    self.changed
+                        .wait_timeout(alarms, pause)
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .0
+                }
+                None => self
+                    .changed
+                    .wait(alarms)
+                    .unwrap_or_else(PoisonError::into_inner),
             };
         }
     }

@@ -61,6 +61,29 @@ pub use stud_contract_ui::{
 ///     }
 /// }
 /// ```
+///
+/// One that only listens:
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use stud_sdk::prelude::*;
+/// use stud_sdk::ui::Event;
+///
+/// /// Counts the turns.
+/// #[ui]
+/// #[derive(Default)]
+/// struct TurnCount(AtomicU64);
+///
+/// impl Subscriber for TurnCount {
+///     fn on_event(&self, event: &Event<'_>) -> Result<()> {
+///         if event.name == "SessionTurnEnd" {
+///             self.0.fetch_add(1, Ordering::Relaxed);
+///         }
+///         Ok(())
+///     }
+/// }
+/// ```
 pub use stud_sdk_macros::ui;
 
 pub use crate::{Cx, CxExt, Error, ErrorExt, Result};
