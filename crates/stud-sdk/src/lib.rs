@@ -70,31 +70,35 @@
 //! up.
 //!
 //! ```
+//! use std::path::PathBuf;
+//! use std::sync::{Mutex, PoisonError};
+//!
 //! use stud_sdk::logger::Record;
 //! use stud_sdk::prelude::*;
 //!
-//! /// Counts what it is given, and says so when it is told to stop.
-//! #[logger(accepts(events), init = Counting::new, deactivate = Counting::report)]
-//! struct Counting {
-//!     host: Host,
-//!     count: std::sync::atomic::AtomicU64,
+//! /// Writes the names of records to a file once it is told to stop.
+//! #[logger(accepts(events), init = LateWriter::new, deactivate = LateWriter::write)]
+//! struct LateWriter {
+//!     file: PathBuf,
+//!     names: Mutex<Vec<String>>,
 //! }
 //!
-//! impl Counting {
-//!     fn new(host: Host) -> Self {
-//!         Self { host, count: 0.into() }
+//! impl LateWriter {
+//!     fn new(host: Host) -> Result<Self> {
+//!         let file = host.workspace().global_root()?.join("names.txt");
+//!         Ok(Self { file, names: Mutex::default() })
 //!     }
 //!
-//!     async fn report(&self) -> Result<()> {
-//!         let text = format!("{:?} records", self.count);
-//!         let note = stud_sdk::host::session::SessionRecord::Note { text };
-//!         self.host.session().append(note).await.map(drop)
+//!     fn write(&self) -> Result<()> {
+//!         let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+//!         std::fs::write(&self.file, names.join("\n")).map_err(Error::failed)
 //!     }
 //! }
 //!
-//! impl Logger for Counting {
-//!     async fn sink(&self, _record: Record, _cx: &Cx) -> Result<()> {
-//!         self.count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+//! impl Logger for LateWriter {
+//!     async fn sink(&self, record: Record, _cx: &Cx) -> Result<()> {
+//!         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+//!         names.push(record.name);
 //!         Ok(())
 //!     }
 //! }

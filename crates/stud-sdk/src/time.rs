@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 /// All waits of a plugin share one thread, started by the first of them.
 /// Put a wait that may be long into [`CxExt::unless_cancelled`](crate::CxExt::unless_cancelled).
 ///
-/// ```
+#[cfg_attr(feature = "testing", doc = "```")]
+#[cfg_attr(not(feature = "testing"), doc = "```ignore")]
 /// use std::time::Duration;
 /// use stud_sdk::prelude::*;
 /// use stud_sdk::testing::{FakeHost, Harness};
@@ -41,7 +42,8 @@ pub fn sleep(duration: Duration) -> Sleep {
 
 /// What [`sleep`] gives: ready once the time has passed.
 ///
-/// ```
+#[cfg_attr(feature = "testing", doc = "```")]
+#[cfg_attr(not(feature = "testing"), doc = "```ignore")]
 /// use std::time::Duration;
 /// use stud_sdk::testing::block_on;
 /// use stud_sdk::time::{Sleep, sleep};
