@@ -15,9 +15,9 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["start", root, count] => abi::start_here(root, count),
-        ["abi", rest @ ..] => abi::run(rest.contains(&"--write")),
+        ["abi", rest @ ..] => abi::run(rest.contains(&"calls"), rest.contains(&"--write")),
         _ => {
-            println!("usage: cargo xtask bench abi [--write]");
+            println!("usage: cargo xtask bench abi [calls | --write]");
             ExitCode::from(2)
         }
     }

@@ -2,10 +2,11 @@
 
 use std::future::Future;
 use std::hint::black_box;
-use std::pin::{Pin, pin};
+use std::pin::pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use stud_abi::{CallContext, EventHeader};
+use stud_abi::{BoxFuture, CallContext, EventHeader, Fault};
 use stud_core::activate::Running;
 use stud_core::watch::block_on;
 
@@ -28,10 +29,29 @@ impl Subscriber for Ignores {
     }
 }
 
-/// The in-process twin of an async call.
-#[inline(never)]
-fn boxed(payload: String) -> Pin<Box<dyn Future<Output = Result<String, String>> + Send>> {
-    Box::pin(async move { Ok(payload) })
+/// The in-process twin of an interactor: the same call with the same owners, and no boundary.
+trait Interactor {
+    fn on_interaction(
+        self: Arc<Self>,
+        subject: String,
+        payload: String,
+        cx: CallContext,
+    ) -> BoxFuture<Result<String, Fault>>;
+}
+
+impl Interactor for Ignores {
+    #[inline(never)]
+    fn on_interaction(
+        self: Arc<Self>,
+        _subject: String,
+        payload: String,
+        _cx: CallContext,
+    ) -> BoxFuture<Result<String, Fault>> {
+        Box::pin(async move {
+            black_box(&self);
+            Ok(payload)
+        })
+    }
 }
 
 /// Polls a future that is ready at once.
@@ -70,8 +90,15 @@ pub(crate) fn rows() -> Vec<Row> {
     };
     let event = best(2_000_000, || ui.on_event(black_box(header), "{}"));
 
-    let boxed_call = best(500_000, || ready(boxed(black_box(String::new()))));
     let cx = CallContext::detached();
+    let local: Arc<dyn Interactor> = black_box(Arc::new(Ignores));
+    let boxed_call = best(500_000, || {
+        let call =
+            local
+                .clone()
+                .on_interaction(String::new(), black_box(String::new()), cx.clone());
+        ready(call)
+    });
     let async_call = best(500_000, || {
         ready(ui.on_interaction("", String::new(), cx.clone()))
     });
@@ -89,7 +116,7 @@ pub(crate) fn rows() -> Vec<Row> {
             3.0,
         ),
         Row::ratio(
-            "an async call answered at once, beside a `BoxFuture`",
+            "an async call answered at once, beside a `dyn` call that gives a `BoxFuture`",
             async_call,
             boxed_call,
             3.0,

@@ -4,39 +4,36 @@ use std::fmt;
 use std::sync::Arc;
 
 use abi_stable::StableAbi;
-use abi_stable::std_types::{RStr, RString};
-use async_ffi::FfiFuture;
+use abi_stable::std_types::RStr;
 
 use crate::cancel::CancellationToken;
-use crate::future::Reply;
+use crate::future::{Answer, Reply};
 use crate::shared::Shared;
 use crate::stream::RStream;
+use crate::text::Text;
 
-/// What a plugin is told about the call it is serving. Cheap to clone: nothing in it is copied.
+/// What a plugin is told about the call it is serving. Cheap to clone: one count goes up.
 #[repr(C)]
 #[derive(StableAbi, Clone)]
 pub struct CallContext {
-    cancellation: CancellationToken,
-    ids: Ids,
+    told: Shared,
+    cancellation: for<'a> extern "C" fn(&'a Shared) -> &'a CancellationToken,
+    ids: for<'a> extern "C" fn(&'a Shared) -> RStr<'a>,
 }
 
-/// A shared text that only its maker knows the type of.
-#[repr(C)]
-#[derive(StableAbi, Clone)]
-struct Ids {
-    text: Shared,
-    read: for<'a> extern "C" fn(&'a Shared) -> RStr<'a>,
+struct Told {
+    cancellation: CancellationToken,
+    ids: String,
 }
 
 impl CallContext {
     /// A context: when to stop, and the ids of session, turn and tool call as a JSON object.
     pub fn new(cancellation: CancellationToken, ids: impl Into<String>) -> Self {
+        let ids = ids.into();
         Self {
-            cancellation,
-            ids: Ids {
-                text: Shared::new(Arc::new(ids.into())),
-                read: read_ids,
-            },
+            told: Shared::new(Arc::new(Told { cancellation, ids })),
+            cancellation: read_cancellation,
+            ids: read_ids,
         }
     }
 
@@ -47,25 +44,31 @@ impl CallContext {
 
     /// Fires when the call is no longer wanted.
     pub fn cancellation(&self) -> &CancellationToken {
-        &self.cancellation
+        (self.cancellation)(&self.told)
     }
 
     /// Ids of the session, turn and tool call as a JSON object; `{}` outside a session.
     pub fn ids(&self) -> &str {
-        (self.ids.read)(&self.ids.text).as_str()
+        (self.ids)(&self.told).as_str()
     }
 }
 
-extern "C" fn read_ids(text: &Shared) -> RStr<'_> {
+extern "C" fn read_cancellation(told: &Shared) -> &CancellationToken {
     // SAFETY: this function and the object are put into one context by `CallContext::new` alone.
-    let text = unsafe { text.get::<String>() };
-    text.as_str().into()
+    let told = unsafe { told.get::<Told>() };
+    &told.cancellation
+}
+
+extern "C" fn read_ids(told: &Shared) -> RStr<'_> {
+    // SAFETY: as in `read_cancellation`.
+    let told = unsafe { told.get::<Told>() };
+    told.ids.as_str().into()
 }
 
 impl fmt::Debug for CallContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallContext")
-            .field("cancellation", &self.cancellation)
+            .field("cancellation", &self.cancellation())
             .field("ids", &self.ids())
             .finish()
     }
@@ -95,15 +98,14 @@ pub(crate) struct REventHeader<'a> {
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy)]
 pub(crate) struct AskCall {
-    pub(crate) run: extern "C" fn(&Shared, RStr<'_>, RStr<'_>) -> Reply<RString>,
+    pub(crate) run: extern "C" fn(&Shared, RStr<'_>, RStr<'_>) -> Reply,
 }
 
 /// A call that may take its time: object, subject, payload, context.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy)]
 pub(crate) struct AsyncCall {
-    pub(crate) run:
-        extern "C" fn(&Shared, RStr<'_>, RString, CallContext) -> FfiFuture<Reply<RString>>,
+    pub(crate) run: extern "C" fn(&Shared, RStr<'_>, RStr<'_>, CallContext) -> Answer<Text>,
 }
 
 /// Something that happened: object, header, payload.
@@ -117,5 +119,5 @@ pub(crate) struct EventCall {
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy)]
 pub(crate) struct StreamCall {
-    pub(crate) run: extern "C" fn(&Shared, RString, CallContext) -> FfiFuture<Reply<RStream>>,
+    pub(crate) run: extern "C" fn(&Shared, RStr<'_>, CallContext) -> Answer<RStream>,
 }

@@ -1,6 +1,6 @@
 //! The one symbol a plugin exports: how to get from a library to its table.
 
-use abi_stable::std_types::{RErr, ROk, RStr};
+use abi_stable::std_types::{RBox, RErr, ROk, RStr};
 use abi_stable::type_layout::TypeLayout;
 
 use crate::fault::Fault;
@@ -135,7 +135,7 @@ impl PluginEntry {
         match (self.open)() {
             ROk(table) => Ok(table),
             RErr(fault) => {
-                let fault = Fault::from(fault);
+                let fault = Fault::from(RBox::into_inner(fault));
                 if fault.code == crate::guard::PANICKED {
                     Err(EntryError::Panicked(fault))
                 } else {

@@ -1,69 +1,110 @@
 //! Async calls: a future made on one side, polled and dropped by the other.
 
 use std::future::Future;
+use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
-use abi_stable::std_types::{RErr, ROk, RResult, RString};
+use abi_stable::StableAbi;
+use abi_stable::std_types::{RBox, RErr, ROk, RResult};
 use async_ffi::{FfiFuture, FutureExt};
 
 use crate::fault::{Fault, RFault};
 use crate::guard;
+use crate::text::Text;
 
-/// What a call gives back: JSON text, or a fault.
-pub(crate) type Reply<T = RString> = RResult<T, RFault>;
+/// What a call gives back: JSON text, or a fault. The fault is boxed, because the text is what usually comes.
+pub(crate) type Reply<T = Text> = RResult<T, RBox<RFault>>;
 
 /// A boxed future in plain Rust types.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
+/// What an async call gives back: most are done at once, and need no future on the other side.
+#[repr(C)]
+#[derive(StableAbi)]
+pub(crate) enum Answer<R> {
+    /// Done while it was being made.
+    Now(Reply<R>),
+    /// To be polled.
+    Later(FfiFuture<Reply<R>>),
+}
+
 pub(crate) fn reply<T, R: From<T>>(outcome: Result<T, Fault>) -> Reply<R> {
     match outcome {
         Ok(value) => ROk(value.into()),
-        Err(fault) => RErr(fault.into()),
+        Err(fault) => RErr(RBox::new(fault.into())),
     }
 }
 
 pub(crate) fn outcome<R, T: From<R>>(reply: Reply<R>) -> Result<T, Fault> {
     match reply {
         ROk(value) => Ok(value.into()),
-        RErr(fault) => Err(fault.into()),
+        RErr(fault) => Err(RBox::into_inner(fault).into()),
     }
 }
 
 /// Sends a future across: making, polling and dropping it are all guarded.
-pub(crate) fn send<F, T, R>(doing: &'static str, make: impl FnOnce() -> F) -> FfiFuture<Reply<R>>
+///
+/// It is polled once right here. Whoever called would poll it at once anyway, and what is done by then has been spared
+/// every further trip over the boundary.
+pub(crate) fn send<F, T, R>(doing: &'static str, make: impl FnOnce() -> F) -> Answer<R>
 where
     F: Future<Output = Result<T, Fault>> + Send + 'static,
     R: From<T> + Send + 'static,
     T: 'static,
 {
-    match guard::catch(doing, || Ok(make())) {
-        Ok(inner) => {
+    // Kept outside the guarded part, so that a panic in it does not also run the destructor of what panicked.
+    let mut started: Option<ManuallyDrop<Pin<Box<F>>>> = None;
+    let polled = guard::catch(doing, || {
+        let future = started.insert(ManuallyDrop::new(Box::pin(make())));
+        Ok(future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop())))
+    });
+    let started = started.map(ManuallyDrop::into_inner);
+    match (polled, started) {
+        (Ok(Poll::Pending), Some(inner)) => {
             let guarded = Guarded {
                 doing,
                 inner: ManuallyDrop::new(inner),
             };
-            MapReply(guarded, std::marker::PhantomData).into_ffi()
+            Answer::Later(MapReply(guarded, PhantomData).into_ffi())
         }
-        Err(fault) => std::future::ready(RErr(fault.into())).into_ffi(),
+        (Ok(Poll::Ready(outcome)), started) => {
+            guard::drop_quietly(started);
+            Answer::Now(reply(outcome))
+        }
+        (Err(fault), started) => {
+            guard::drop_quietly(started);
+            Answer::Now(reply::<T, R>(Err(fault)))
+        }
+        // What is pending has been started.
+        (Ok(Poll::Pending), None) => Answer::Now(reply::<T, R>(Err(Fault::new(
+            "ExtensionHost",
+            guard::PANICKED,
+            doing,
+        )))),
     }
 }
 
-/// Receives a future from the other side.
+/// Receives the answer to an async call from the other side.
 ///
 /// A peer without guards may report a panic from its poll function; that becomes a fault here too.
 pub(crate) fn receive<R, T>(
     doing: &'static str,
-    future: FfiFuture<Reply<R>>,
+    answer: Answer<R>,
 ) -> impl Future<Output = Result<T, Fault>> + Send + 'static
 where
     R: Send + 'static,
     T: From<R> + 'static,
 {
-    Guarded {
-        doing,
-        inner: ManuallyDrop::new(Received(future, std::marker::PhantomData)),
+    match answer {
+        Answer::Now(reply) => Received::Now(Some(reply)),
+        Answer::Later(future) => Received::Later(Guarded {
+            doing,
+            inner: ManuallyDrop::new(Outcome(future, PhantomData)),
+        }),
     }
 }
 
@@ -75,16 +116,13 @@ struct Guarded<F> {
 
 impl<F, T> Future for Guarded<F>
 where
-    F: Future<Output = Result<T, Fault>>,
+    F: Future<Output = Result<T, Fault>> + Unpin,
 {
     type Output = Result<T, Fault>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: `inner` is never moved out of `self` before drop, and `doing` is not pinned.
-        let this = unsafe { self.get_unchecked_mut() };
-        // SAFETY: `this` came from a pinned reference, so the field is pinned with it.
-        let inner = unsafe { Pin::new_unchecked(&mut *this.inner) };
-        match guard::catch(this.doing, || Ok(inner.poll(cx))) {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        match guard::catch(this.doing, || Ok(Pin::new(&mut *this.inner).poll(cx))) {
             Ok(poll) => poll,
             Err(fault) => Poll::Ready(Err(fault)),
         }
@@ -102,25 +140,44 @@ impl<F> Drop for Guarded<F> {
     }
 }
 
-struct MapReply<F, R>(Guarded<F>, std::marker::PhantomData<fn() -> R>);
+struct MapReply<F, R>(Guarded<F>, PhantomData<fn() -> R>);
 
 impl<F, T, R> Future for MapReply<F, R>
 where
-    F: Future<Output = Result<T, Fault>>,
+    F: Future<Output = Result<T, Fault>> + Unpin,
     R: From<T>,
 {
     type Output = Reply<R>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: the first field is structurally pinned: it is never moved out of `self`.
-        let inner = unsafe { self.map_unchecked_mut(|this| &mut this.0) };
-        inner.poll(cx).map(reply)
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(cx).map(reply)
     }
 }
 
-struct Received<R, T>(FfiFuture<Reply<R>>, std::marker::PhantomData<fn() -> T>);
+enum Received<R, T> {
+    Now(Option<Reply<R>>),
+    Later(Guarded<Outcome<R, T>>),
+}
+
+impl<R, T> Unpin for Received<R, T> {}
 
 impl<R, T: From<R>> Future for Received<R, T> {
+    type Output = Result<T, Fault>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut *self {
+            // Polling again after the end is the caller's mistake; there is nothing more to say then.
+            Self::Now(reply) => reply
+                .take()
+                .map_or(Poll::Pending, |reply| Poll::Ready(outcome(reply))),
+            Self::Later(future) => Pin::new(future).poll(cx),
+        }
+    }
+}
+
+struct Outcome<R, T>(FfiFuture<Reply<R>>, PhantomData<fn() -> T>);
+
+impl<R, T: From<R>> Future for Outcome<R, T> {
     type Output = Result<T, Fault>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -131,7 +188,6 @@ impl<R, T: From<R>> Future for Received<R, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::task::Waker;
 
     fn poll_once<T>(future: impl Future<Output = T>) -> Poll<T> {
         let mut future = Box::pin(future);
@@ -142,17 +198,16 @@ mod tests {
 
     #[test]
     fn a_value_comes_through() {
-        let crossed = send::<_, String, RString>("test", || async { Ok("hello".to_owned()) });
-        let back = receive::<RString, String>("test", crossed);
+        let crossed = send::<_, String, Text>("test", || async { Ok("hello".to_owned()) });
+        let back = receive::<Text, String>("test", crossed);
         assert_eq!(poll_once(back), Poll::Ready(Ok("hello".to_owned())));
     }
 
     #[test]
     fn a_panic_while_polling_is_a_fault() {
         guard::quiet_guarded_panics();
-        let crossed = send::<_, String, RString>("execute", || async { panic!("boom") });
-        let Poll::Ready(Err(fault)) = poll_once(receive::<RString, String>("execute", crossed))
-        else {
+        let crossed = send::<_, String, Text>("execute", || async { panic!("boom") });
+        let Poll::Ready(Err(fault)) = poll_once(receive::<Text, String>("execute", crossed)) else {
             panic!("expected a fault");
         };
         assert_eq!(fault.code, guard::PANICKED);
@@ -168,9 +223,9 @@ mod tests {
             panic!("no future")
         }
         guard::quiet_guarded_panics();
-        let crossed = send::<_, String, RString>("execute", explode);
+        let crossed = send::<_, String, Text>("execute", explode);
         assert!(matches!(
-            poll_once(receive::<RString, String>("x", crossed)),
+            poll_once(receive::<Text, String>("x", crossed)),
             Poll::Ready(Err(_))
         ));
     }
@@ -184,11 +239,11 @@ mod tests {
             }
         }
         guard::quiet_guarded_panics();
-        let crossed = send::<_, String, RString>("execute", || async {
+        let crossed = send::<_, String, Text>("execute", || async {
             let _bomb = Bomb;
             std::future::pending().await
         });
-        let mut received = Box::pin(receive::<RString, String>("execute", crossed));
+        let mut received = Box::pin(receive::<Text, String>("execute", crossed));
         assert!(
             received
                 .as_mut()

@@ -26,14 +26,20 @@ pub(crate) fn catch<R>(doing: &str, call: impl FnOnce() -> Result<R, Fault>) -> 
 
 /// Runs `call` with the panic hook kept silent.
 fn quietly<R>(call: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
-    DEPTH.set(DEPTH.get() + 1);
-    let outcome = catch_unwind(AssertUnwindSafe(call));
-    DEPTH.set(DEPTH.get() - 1);
-    outcome
+    // Finding a thread-local of a library costs a call, so it is done once.
+    DEPTH.with(|depth| {
+        depth.set(depth.get() + 1);
+        let outcome = catch_unwind(AssertUnwindSafe(call));
+        depth.set(depth.get() - 1);
+        outcome
+    })
 }
 
 /// Drops `value`; a panic in its destructor is swallowed, because nobody is left to be told.
 pub(crate) fn drop_quietly<T>(value: T) {
+    if !std::mem::needs_drop::<T>() {
+        return;
+    }
     let _ = catch("drop", || {
         drop(value);
         Ok(())

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use abi_stable::StableAbi;
 use abi_stable::prefix_type::PrefixTypeTrait;
-use abi_stable::std_types::{RStr, RString};
-use async_ffi::FfiFuture;
+use abi_stable::std_types::RStr;
 
 use crate::cancel::CancellationToken;
 use crate::fault::Fault;
-use crate::future::{self, BoxFuture, Reply};
+use crate::future::{self, Answer, BoxFuture, Reply};
 use crate::guard;
 use crate::shared::Shared;
+use crate::text::Text;
 
 /// What the host side implements for one plugin.
 pub trait HostService: Send + Sync + 'static {
@@ -75,8 +75,8 @@ extern "C" fn hear_raw(object: &Shared, payload: RStr<'_>) -> Reply<()> {
 #[derive(StableAbi)]
 #[sabi(kind(Prefix(prefix_ref = HostTableRef, prefix_fields = HostTablePrefix)))]
 struct HostTable {
-    call: extern "C" fn(&Shared, RStr<'_>, RStr<'_>) -> Reply<RString>,
-    call_async: extern "C" fn(&Shared, RStr<'_>, RString) -> FfiFuture<Reply<RString>>,
+    call: extern "C" fn(&Shared, RStr<'_>, RStr<'_>) -> Reply<Text>,
+    call_async: extern "C" fn(&Shared, RStr<'_>, RStr<'_>) -> Answer<Text>,
     token: extern "C" fn(&Shared, RStr<'_>) -> Reply<CancellationToken>,
     #[sabi(last_prefix_field)]
     subscribe: extern "C" fn(&Shared, RStr<'_>, Listener) -> Reply<Shared>,
@@ -122,7 +122,8 @@ impl HostHandle {
         operation: &str,
         payload: String,
     ) -> impl Future<Output = Result<String, Fault>> + Send + 'static + use<> {
-        let future = self.table.call_async()(&self.object, operation.into(), payload.into());
+        let future =
+            self.table.call_async()(&self.object, operation.into(), payload.as_str().into());
         future::receive("host", future)
     }
 
@@ -142,7 +143,7 @@ impl HostHandle {
     }
 }
 
-extern "C" fn call(object: &Shared, operation: RStr<'_>, payload: RStr<'_>) -> Reply<RString> {
+extern "C" fn call(object: &Shared, operation: RStr<'_>, payload: RStr<'_>) -> Reply<Text> {
     // SAFETY: this function is in the table that `HostHandle::new` pairs with a `Service`.
     let service = unsafe { object.get::<Service>() };
     future::reply(guard::catch("host call", || {
@@ -150,11 +151,7 @@ extern "C" fn call(object: &Shared, operation: RStr<'_>, payload: RStr<'_>) -> R
     }))
 }
 
-extern "C" fn call_async(
-    object: &Shared,
-    operation: RStr<'_>,
-    payload: RString,
-) -> FfiFuture<Reply<RString>> {
+extern "C" fn call_async(object: &Shared, operation: RStr<'_>, payload: RStr<'_>) -> Answer<Text> {
     // SAFETY: as in `call`.
     let service = unsafe { object.get::<Service>() };
     future::send("host call", || {

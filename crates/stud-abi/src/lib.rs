@@ -31,6 +31,7 @@
 pub mod fault;
 pub mod guard;
 mod shared;
+mod text;
 pub mod future;
 pub mod cancel;
 pub mod stream;

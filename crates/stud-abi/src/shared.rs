@@ -48,7 +48,9 @@ impl Shared {
     ///
     /// As for [`Shared::get`].
     pub(crate) unsafe fn arc<T: Send + Sync + 'static>(&self) -> Arc<T> {
-        (self.retain)(self.data);
+        // The type is known here, so the count need not be raised through the pointer.
+        // SAFETY: as below; `self` keeps the count above zero.
+        unsafe { Arc::increment_strong_count(self.data.cast::<T>()) };
         // SAFETY: the caller vouches for the type, and the count was just raised for this owner.
         unsafe { Arc::from_raw(self.data.cast::<T>()) }
     }
@@ -85,7 +87,10 @@ extern "C" fn retain<T: Send + Sync + 'static>(data: *const ()) {
 extern "C" fn release<T: Send + Sync + 'static>(data: *const ()) {
     // SAFETY: `data` came from `Arc::<T>::into_raw`, and its holder gives up the count it owned.
     let object = unsafe { Arc::from_raw(data.cast::<T>()) };
-    guard::drop_quietly(object);
+    // Only the last owner runs the destructor, so only then is there anything to guard.
+    if let Some(object) = Arc::into_inner(object) {
+        guard::drop_quietly(object);
+    }
 }
 
 #[cfg(test)]

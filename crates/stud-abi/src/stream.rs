@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use abi_stable::StableAbi;
-use abi_stable::std_types::{RNone, ROption, RSome, RString};
-use async_ffi::FfiFuture;
+use abi_stable::std_types::{RNone, ROption, RSome};
 
 use crate::fault::Fault;
-use crate::future::{self, Reply};
+use crate::future::{self, Answer};
 use crate::shared::Shared;
+use crate::text::Text;
 
 /// One piece of a stream.
 ///
@@ -31,7 +31,7 @@ pub enum StreamItem {
 #[derive(StableAbi)]
 pub(crate) struct RStreamItem {
     kind: u32,
-    text: RString,
+    text: Text,
 }
 
 const TEXT: u32 = 0;
@@ -81,7 +81,7 @@ pub type BoxStream = Pin<Box<dyn StreamSource>>;
 #[derive(StableAbi)]
 pub(crate) struct RStream {
     source: Shared,
-    next: extern "C" fn(&Shared) -> FfiFuture<Reply<ROption<RStreamItem>>>,
+    next: extern "C" fn(&Shared) -> Answer<ROption<RStreamItem>>,
 }
 
 struct Source(Mutex<BoxStream>);
@@ -95,7 +95,7 @@ impl From<BoxStream> for RStream {
     }
 }
 
-extern "C" fn next(source: &Shared) -> FfiFuture<Reply<ROption<RStreamItem>>> {
+extern "C" fn next(source: &Shared) -> Answer<ROption<RStreamItem>> {
     // SAFETY: this function and the object are put into one stream by the `From` above alone.
     let source = unsafe { source.arc::<Source>() };
     future::send("stream", move || Next(source))

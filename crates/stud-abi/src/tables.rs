@@ -7,16 +7,15 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use abi_stable::std_types::{RStr, RString};
-use async_ffi::FfiFuture;
-
 use crate::call::{AsyncCall, CallContext};
 use crate::entry::{EntryError, PluginEntry};
 use crate::fault::Fault;
-use crate::future::{self, Reply};
+use crate::future::{self, Answer, Reply};
 use crate::guard;
 use crate::host_handle::HostHandle;
 use crate::shared::Shared;
+use crate::text::Text;
+use abi_stable::std_types::RStr;
 
 /// What a plugin implements whatever its category; `stud-sdk` does it for authors.
 pub trait Export: Sized + Send + Sync + 'static {
@@ -89,7 +88,7 @@ impl<C: Category> Instance<C> {
         let call = self.category.base().lifecycle;
         future::receive(
             "lifecycle",
-            (call.run)(&self.object, phase.into(), config.into(), cx),
+            (call.run)(&self.object, phase.into(), config.as_str().into(), cx),
         )
     }
 
@@ -116,9 +115,9 @@ extern "C" fn create<T: Export>(host: HostHandle) -> Reply<Shared> {
 extern "C" fn lifecycle<T: Export>(
     object: &Shared,
     phase: RStr<'_>,
-    config: RString,
+    config: RStr<'_>,
     cx: CallContext,
-) -> FfiFuture<Reply<RString>> {
+) -> Answer<Text> {
     // SAFETY: the object was made by `create::<T>` of the same table; `Instance` keeps the two together.
     let this = unsafe { object.arc::<T>() };
     future::send("lifecycle", move || {
@@ -179,7 +178,7 @@ macro_rules! function {
             object: &Shared,
             subject: abi_stable::std_types::RStr<'_>,
             payload: abi_stable::std_types::RStr<'_>,
-        ) -> Reply<abi_stable::std_types::RString> {
+        ) -> Reply<$crate::text::Text> {
             // SAFETY: the object was made by `create::<T>` of the same table; `Instance` keeps the two together.
             let this = unsafe { object.get::<T>() };
             future::reply(guard::catch(stringify!($name), || {
@@ -191,9 +190,9 @@ macro_rules! function {
         extern "C" fn $name<T: $Export>(
             object: &Shared,
             subject: abi_stable::std_types::RStr<'_>,
-            payload: abi_stable::std_types::RString,
+            payload: abi_stable::std_types::RStr<'_>,
             cx: CallContext,
-        ) -> FfiFuture<Reply<abi_stable::std_types::RString>> {
+        ) -> Answer<$crate::text::Text> {
             // SAFETY: the object was made by `create::<T>` of the same table; `Instance` keeps the two together.
             let this = unsafe { object.arc::<T>() };
             future::send(stringify!($name), move || {
@@ -222,9 +221,9 @@ macro_rules! function {
     (raw StreamCall $Export:ident $name:ident) => {
         extern "C" fn $name<T: $Export>(
             object: &Shared,
-            payload: abi_stable::std_types::RString,
+            payload: abi_stable::std_types::RStr<'_>,
             cx: CallContext,
-        ) -> FfiFuture<Reply<$crate::stream::RStream>> {
+        ) -> Answer<$crate::stream::RStream> {
             // SAFETY: the object was made by `create::<T>` of the same table; `Instance` keeps the two together.
             let this = unsafe { object.arc::<T>() };
             future::send(stringify!($name), move || {
@@ -253,7 +252,7 @@ macro_rules! function {
             cx: CallContext,
         ) -> Result<String, Fault> {
             let call = self.category.$name.ok_or_else(|| missing($handler))?;
-            let future = (call.run)(&self.object, subject.into(), payload.into(), cx);
+            let future = (call.run)(&self.object, subject.into(), payload.as_str().into(), cx);
             future::receive(stringify!($name), future).await
         }
     };
@@ -277,7 +276,7 @@ macro_rules! function {
         /// Calls the plugin for a stream; dropping the stream calls the work off.
         pub async fn $name(&self, payload: String, cx: CallContext) -> Result<$crate::stream::Stream, Fault> {
             let call = self.category.$name.ok_or_else(|| missing($handler))?;
-            let future = (call.run)(&self.object, payload.into(), cx);
+            let future = (call.run)(&self.object, payload.as_str().into(), cx);
             future::receive(stringify!($name), future).await
         }
     };
@@ -303,12 +302,10 @@ macro_rules! category {
         use $crate::call::{
             AskCall, AsyncCall, CallContext, EventCall, EventHeader, REventHeader, StreamCall,
         };
-        use async_ffi::FfiFuture;
-
-        use super::{Base, Category, Export, Instance, create, lifecycle, missing};
+                use super::{Base, Category, Export, Instance, create, lifecycle, missing};
         use $crate::entry::{EntryError, PluginEntry, RawTable};
         use $crate::fault::Fault;
-        use $crate::future::{self, Reply};
+        use $crate::future::{self, Answer, Reply};
         use $crate::host_handle::HostHandle;
         use $crate::shared::Shared;
         use $crate::{guard, layout};

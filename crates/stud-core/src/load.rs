@@ -1,6 +1,6 @@
 //! load: a [`Candidate`](crate::order::Candidate)'s plugin → [`Loaded`]. The first stage in which code of the plugin runs.
 //!
-//! The library is copied to a cache under its own hash and the copy is opened: whatever happens to the author's file,
+//! The library is copied to a cache under a name made of its bytes, and the copy is opened: whatever happens to the author's file,
 //! the mapped bytes stay the ones that were checked, and a rebuilt plugin gets a path of its own.
 
 use std::fs;
@@ -13,7 +13,7 @@ use stud_abi::library::{self, Image};
 use stud_diagnostics::{Diagnostic, Stage, codes};
 
 use crate::inspect::LARGEST_LIBRARY;
-use crate::platform::{self, Durability};
+use crate::platform::{self, Durability, ReadError};
 use crate::track::{Origin, Refused};
 use crate::validate::Validated;
 
@@ -90,9 +90,8 @@ fn open(
             )
             .help("run the command again"));
     }
-    let hash = hex(&Sha256::digest(&bytes));
-    check_pin(plugin, &hash, stores)?;
-    let copy = cache(&bytes, &hash, path, &stores.cache).map_err(|error| {
+    check_pin(plugin, &bytes, stores)?;
+    let copy = cache(&bytes, path, &stores.cache).map_err(|error| {
         failed(format!("its copy in the cache cannot be written: {error}"))
             .help(format!("make `{}` writable", stores.cache.display()))
     })?;
@@ -107,24 +106,22 @@ fn open(
     })
 }
 
-fn check_pin(plugin: &Validated, hash: &str, stores: &Stores) -> Result<(), Diagnostic> {
+fn check_pin(plugin: &Validated, library: &[u8], stores: &Stores) -> Result<(), Diagnostic> {
     let path = stores.pin_of(plugin.manifest.ext_id.as_str());
+    let pin = platform::read_file(&path, 64 * 1024);
+    if matches!(pin, Err(ReadError::Missing)) {
+        return Ok(());
+    }
+    let hash = hex(&Sha256::digest(library));
     let failed = |message: String| {
         plugin
             .track
             .error(Stage::Load, &codes::INTEGRITY_FAILED, message)
-            .with("actual", hash)
+            .with("actual", hash.as_str())
             .with("pin", path.display().to_string())
     };
-    let bytes = match platform::read_file(&path, 64 * 1024) {
-        Ok(bytes) => bytes,
-        Err(platform::ReadError::Missing) => return Ok(()),
-        Err(error) => {
-            return Err(failed(format!(
-                "the pin of this plugin cannot be read: {error}"
-            )));
-        }
-    };
+    let bytes =
+        pin.map_err(|error| failed(format!("the pin of this plugin cannot be read: {error}")))?;
     let pin: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let (Some("sha256"), Some(expected)) = (pin["algorithm"].as_str(), pin["value"].as_str())
     else {
@@ -136,7 +133,7 @@ fn check_pin(plugin: &Validated, hash: &str, stores: &Stores) -> Result<(), Diag
             plugin.track.name()
         )));
     };
-    if expected.eq_ignore_ascii_case(hash) {
+    if expected.eq_ignore_ascii_case(&hash) {
         return Ok(());
     }
     Err(
@@ -150,16 +147,15 @@ fn check_pin(plugin: &Validated, hash: &str, stores: &Stores) -> Result<(), Diag
 }
 
 /// The hash a plugin's library has now.
-pub fn hash_of(path: &Path) -> Result<String, platform::ReadError> {
+pub fn hash_of(path: &Path) -> Result<String, ReadError> {
     let bytes = platform::read_file(path, LARGEST_LIBRARY)?;
     Ok(hex(&Sha256::digest(&bytes)))
 }
 
 /// A file of exactly these bytes that nobody will write to again.
-fn cache(bytes: &[u8], hash: &str, origin: &Path, cache: &Path) -> std::io::Result<PathBuf> {
-    let folder = cache.join(hash);
+fn cache(bytes: &[u8], origin: &Path, cache: &Path) -> std::io::Result<PathBuf> {
     let name = origin.file_name().unwrap_or_default();
-    let copy = folder.join(name);
+    let copy = cache.join(key(bytes)).join(name);
     if fs::read(&copy).is_ok_and(|cached| cached == bytes) {
         return Ok(copy);
     }
@@ -167,6 +163,26 @@ fn cache(bytes: &[u8], hash: &str, origin: &Path, cache: &Path) -> std::io::Resu
     // A copy that a power cut spoiled is noticed by the comparison above and written again.
     platform::replace_file(&copy, bytes, 0o500, Durability::Written)?;
     Ok(copy)
+}
+
+/// The folder of a copy, by what is in it.
+///
+/// Nobody is protected by this name: a copy is used only if its bytes are the wanted ones. So it may be quick to make,
+/// which counts when a hundred libraries are opened.
+fn key(bytes: &[u8]) -> String {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut lanes = [1_u64, 2, 3, 4];
+    let (blocks, rest) = bytes.as_chunks::<32>();
+    for block in blocks {
+        let (words, _) = block.as_chunks::<8>();
+        for (lane, word) in lanes.iter_mut().zip(words) {
+            *lane = (lane.rotate_left(29) ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR);
+        }
+    }
+    let fold = |hash: u64, value: u64| (hash.rotate_left(31) ^ value).wrapping_mul(FACTOR);
+    let tail = rest.iter().map(|byte| u64::from(*byte));
+    let hash = lanes.into_iter().chain(tail).fold(bytes.len() as u64, fold);
+    format!("{:x}-{:016x}", bytes.len(), hash ^ (hash >> 32))
 }
 
 fn private_folder(folder: &Path) -> std::io::Result<()> {
@@ -183,4 +199,35 @@ fn hex(digest: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_changes_with_any_byte() {
+        let bytes: Vec<u8> = (0..100).collect();
+        let mut names =
+            std::collections::BTreeSet::from([key(&bytes), key(&bytes[..99]), key(&[])]);
+        for at in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 0x40;
+            names.insert(key(&changed));
+        }
+        assert_eq!(names.len(), 103);
+    }
+
+    #[test]
+    fn a_spoiled_copy_is_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = cache(b"library", Path::new("lib.so"), folder.path()).unwrap();
+        fs::remove_file(&copy).unwrap();
+        fs::write(&copy, b"garbage").unwrap();
+        assert_eq!(
+            cache(b"library", Path::new("lib.so"), folder.path()).unwrap(),
+            copy
+        );
+        assert_eq!(fs::read(&copy).unwrap(), b"library");
+    }
 }
