@@ -58,22 +58,23 @@ where
     let mut started: Option<ManuallyDrop<Pin<Box<F>>>> = None;
     let polled = guard::catch(doing, || {
         let future = started.insert(ManuallyDrop::new(Box::pin(make())));
-        Ok(future
+        let polled = future
             .as_mut()
-            .poll(&mut Context::from_waker(Waker::noop())))
+            .poll(&mut Context::from_waker(Waker::noop()));
+        if polled.is_ready() {
+            drop(started.take().map(ManuallyDrop::into_inner));
+        }
+        Ok(polled)
     });
     let started = started.map(ManuallyDrop::into_inner);
     match (polled, started) {
+        (Ok(Poll::Ready(outcome)), _) => Answer::Now(reply(outcome)),
         (Ok(Poll::Pending), Some(inner)) => {
             let guarded = Guarded {
                 doing,
                 inner: ManuallyDrop::new(inner),
             };
             Answer::Later(MapReply(guarded, PhantomData).into_ffi())
-        }
-        (Ok(Poll::Ready(outcome)), started) => {
-            guard::drop_quietly(started);
-            Answer::Now(reply(outcome))
         }
         (Err(fault), started) => {
             guard::drop_quietly(started);

@@ -1,7 +1,7 @@
 //! Panics stop here, on both sides of the boundary.
 //!
 //! An unwinding panic must never cross an `extern "C"` function: the process would abort.
-//! Every function the other side can call therefore runs inside [`catch`], and the panic comes out as a [`Fault`].
+//! Every function the other side can call therefore runs inside `catch`, and the panic comes out as a [`Fault`].
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};

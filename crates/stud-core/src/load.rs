@@ -4,6 +4,7 @@
 //! the mapped bytes stay the ones that were checked, and a rebuilt plugin gets a path of its own.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -156,13 +157,30 @@ pub fn hash_of(path: &Path) -> Result<String, ReadError> {
 fn cache(bytes: &[u8], origin: &Path, cache: &Path) -> std::io::Result<PathBuf> {
     let name = origin.file_name().unwrap_or_default();
     let copy = cache.join(key(bytes)).join(name);
-    if fs::read(&copy).is_ok_and(|cached| cached == bytes) {
+    if holds(&copy, bytes).unwrap_or(false) {
         return Ok(copy);
     }
     private_folder(cache)?;
     // A copy that a power cut spoiled is noticed by the comparison above and written again.
     platform::replace_file(&copy, bytes, 0o500, Durability::Written)?;
     Ok(copy)
+}
+
+/// Whether a file is exactly these bytes, read piece by piece: a library's worth of fresh memory costs more than reading.
+fn holds(path: &Path, bytes: &[u8]) -> std::io::Result<bool> {
+    let mut file = fs::File::open(path)?;
+    if file.metadata()?.len() != bytes.len() as u64 {
+        return Ok(false);
+    }
+    let mut piece = [0; 16 * 1024];
+    for expected in bytes.chunks(piece.len()) {
+        let piece = &mut piece[..expected.len()];
+        file.read_exact(piece)?;
+        if piece != expected {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The folder of a copy, by what is in it.
