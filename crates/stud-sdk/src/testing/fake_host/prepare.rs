@@ -190,7 +190,7 @@ impl FakeHost {
         ///
         /// ```
         /// # use stud_sdk::testing::FakeHost;
-        /// let host = FakeHost::new().project_root("/tmp/project/.stud".into());
+        /// let host = FakeHost::new().project_root("/projects/site/.stud".into());
         /// # drop(host);
         /// ```
         project_root(path: PathBuf) |record, path| record.project_root = path;
@@ -198,7 +198,7 @@ impl FakeHost {
         ///
         /// ```
         /// # use stud_sdk::testing::FakeHost;
-        /// let host = FakeHost::new().global_root("/tmp/home/.stud".into());
+        /// let host = FakeHost::new().global_root("/users/ada/.stud".into());
         /// # drop(host);
         /// ```
         global_root(path: PathBuf) |record, path| record.global_root = path;
