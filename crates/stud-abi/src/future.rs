@@ -30,7 +30,17 @@ pub(crate) enum Answer<R> {
     Later(FfiFuture<Reply<R>>),
 }
 
-pub(crate) fn reply<T, R: From<T>>(outcome: Result<T, Fault>) -> Reply<R> {
+/// Runs a call that is answered at once.
+///
+/// The reply is made inside the guard: a fault is large, and room for one would be moved out of every call that is none.
+pub(crate) fn answer<T, R: From<T>>(
+    doing: &str,
+    call: impl FnOnce() -> Result<T, Fault>,
+) -> Reply<R> {
+    guard::catch_into(doing, || reply(call()), |fault| reply::<T, R>(Err(fault)))
+}
+
+fn reply<T, R: From<T>>(outcome: Result<T, Fault>) -> Reply<R> {
     match outcome {
         Ok(value) => ROk(value.into()),
         Err(fault) => RErr(RBox::new(fault.into())),

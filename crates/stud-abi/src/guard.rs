@@ -21,7 +21,16 @@ thread_local! {
 
 /// Runs `call`; a panic becomes a fault that says what was being done.
 pub(crate) fn catch<R>(doing: &str, call: impl FnOnce() -> Result<R, Fault>) -> Result<R, Fault> {
-    quietly(call).unwrap_or_else(|payload| Err(fault_of(doing, payload)))
+    catch_into(doing, call, Err)
+}
+
+/// Runs `call`, which gives what leaves the guard; `failed` makes the same of a panic.
+pub(crate) fn catch_into<R>(
+    doing: &str,
+    call: impl FnOnce() -> R,
+    failed: impl FnOnce(Fault) -> R,
+) -> R {
+    quietly(call).unwrap_or_else(|payload| failed(fault_of(doing, payload)))
 }
 
 /// Runs `call` with the panic hook kept silent.

@@ -13,7 +13,6 @@ use abi_stable::std_types::RStr;
 use crate::cancel::CancellationToken;
 use crate::fault::Fault;
 use crate::future::{self, Answer, BoxFuture, Reply};
-use crate::guard;
 use crate::shared::Shared;
 use crate::text::Text;
 
@@ -65,10 +64,10 @@ impl Listener {
 extern "C" fn hear_raw(object: &Shared, payload: RStr<'_>) -> Reply<()> {
     // SAFETY: this function and the object are put into one listener by `Listener::new` alone.
     let hearer = unsafe { object.get::<Hearer>() };
-    future::reply(guard::catch("subscription", || {
+    future::answer("subscription", || {
         (hearer.0)(payload.as_str());
         Ok(())
-    }))
+    })
 }
 
 #[repr(C)]
@@ -146,9 +145,9 @@ impl HostHandle {
 extern "C" fn call(object: &Shared, operation: RStr<'_>, payload: RStr<'_>) -> Reply<Text> {
     // SAFETY: this function is in the table that `HostHandle::new` pairs with a `Service`.
     let service = unsafe { object.get::<Service>() };
-    future::reply(guard::catch("host call", || {
+    future::answer("host call", || {
         service.0.call(operation.as_str(), payload.as_str())
-    }))
+    })
 }
 
 extern "C" fn call_async(object: &Shared, operation: RStr<'_>, payload: RStr<'_>) -> Answer<Text> {
@@ -162,18 +161,16 @@ extern "C" fn call_async(object: &Shared, operation: RStr<'_>, payload: RStr<'_>
 extern "C" fn token(object: &Shared, scope: RStr<'_>) -> Reply<CancellationToken> {
     // SAFETY: as in `call`.
     let service = unsafe { object.get::<Service>() };
-    future::reply(guard::catch("host token", || {
-        service.0.token(scope.as_str())
-    }))
+    future::answer("host token", || service.0.token(scope.as_str()))
 }
 
 extern "C" fn subscribe(object: &Shared, operation: RStr<'_>, listener: Listener) -> Reply<Shared> {
     // SAFETY: as in `call`.
     let service = unsafe { object.get::<Service>() };
-    future::reply(guard::catch("host subscribe", || {
+    future::answer("host subscribe", || {
         let guard = service.0.subscribe(operation.as_str(), listener)?;
         Ok(Shared::new(Arc::new(guard)))
-    }))
+    })
 }
 
 impl fmt::Debug for HostHandle {

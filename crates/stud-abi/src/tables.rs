@@ -11,7 +11,6 @@ use crate::call::{AsyncCall, CallContext};
 use crate::entry::{EntryError, PluginEntry};
 use crate::fault::Fault;
 use crate::future::{self, Answer, Reply};
-use crate::guard;
 use crate::host_handle::HostHandle;
 use crate::shared::Shared;
 use crate::text::Text;
@@ -107,9 +106,9 @@ impl<C: Category> fmt::Debug for Instance<C> {
 }
 
 extern "C" fn create<T: Export>(host: HostHandle) -> Reply<Shared> {
-    future::reply(guard::catch("create", || {
+    future::answer("create", || {
         T::create(host).map(|object| Shared::new(Arc::new(object)))
-    }))
+    })
 }
 
 extern "C" fn lifecycle<T: Export>(
@@ -181,9 +180,9 @@ macro_rules! function {
         ) -> Reply<$crate::text::Text> {
             // SAFETY: the object was made by `create::<T>` of the same table; `Instance` keeps the two together.
             let this = unsafe { object.get::<T>() };
-            future::reply(guard::catch(stringify!($name), || {
+            future::answer(stringify!($name), || {
                 this.$name(subject.as_str(), payload.as_str())
-            }))
+            })
         }
     };
     (raw AsyncCall $Export:ident $name:ident) => {
@@ -208,14 +207,14 @@ macro_rules! function {
         ) -> Reply<()> {
             // SAFETY: the object was made by `create::<T>` of the same table; `Instance` keeps the two together.
             let this = unsafe { object.get::<T>() };
-            let header = EventHeader {
-                seq: header.seq,
-                name: header.name.as_str(),
-                correlation_id: header.correlation_id.as_str(),
-            };
-            future::reply(guard::catch(stringify!($name), || {
+            future::answer(stringify!($name), || {
+                let header = EventHeader {
+                    seq: header.seq,
+                    name: header.name.as_str(),
+                    correlation_id: header.correlation_id.as_str(),
+                };
                 this.$name(header, payload.as_str())
-            }))
+            })
         }
     };
     (raw StreamCall $Export:ident $name:ident) => {
@@ -334,7 +333,7 @@ macro_rules! category {
 
         extern "C" fn open<T: $Export>() -> Reply<RawTable> {
             guard::quiet_guarded_panics();
-            future::reply(guard::catch("entry", || {
+            future::answer("entry", || {
                 T::open()?;
                 let filled = |handler| T::HANDLERS.contains(&handler);
                 let table = $Table {
@@ -343,7 +342,7 @@ macro_rules! category {
                     $( $name: filled($handler).then_some($shape { run: $name::<T> }), )+
                 };
                 Ok(RawTable(table.leak_into_prefix().0.to_raw_ptr().cast()))
-            }))
+            })
         }
 
         /// The entry of a plugin of this category.

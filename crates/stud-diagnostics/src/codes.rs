@@ -50,6 +50,8 @@ codes! {
         AbiLayoutMismatch => ABI_LAYOUT_MISMATCH, since "0.1.0";
         /// A command-line argument or the value of a flag is missing.
         ArgumentMissing => ARGUMENT_MISSING, since "0.1.0";
+        /// An audit record belongs to no turn and no other correlation.
+        AuditWithoutCorrelation => AUDIT_WITHOUT_CORRELATION, since "0.1.0";
         /// The manifest declares other cardinalities than its category has.
         CardinalityMismatch => CARDINALITY_MISMATCH, since "0.1.0";
         /// The plugin lies in the folder of another category.
@@ -62,6 +64,8 @@ codes! {
         CommandDescriptionEmpty => COMMAND_DESCRIPTION_EMPTY, since "0.1.0";
         /// A command name is not a flat name of letters, digits, `_` and `-`.
         CommandNameInvalid => COMMAND_NAME_INVALID, since "0.1.0";
+        /// No command has the name that was asked for.
+        CommandUnknown => COMMAND_UNKNOWN, since "0.1.0";
         /// A configuration does not fit its schema, or the schema itself breaks the rules for one.
         ConfigSchemaViolation => CONFIG_SCHEMA_VIOLATION, since "0.1.0";
         /// The plugin was written against a contract version this core does not speak.
@@ -84,6 +88,8 @@ codes! {
         FragmentKindInvalid => FRAGMENT_KIND_INVALID, since "0.1.0";
         /// A context fragment lacks a member or has one of the wrong type.
         FragmentShapeInvalid => FRAGMENT_SHAPE_INVALID, since "0.1.0";
+        /// A question needs an answer and nobody is there to give one.
+        HeadlessInteractionRequired => HEADLESS_INTERACTION_REQUIRED, since "0.1.0";
         /// A hook of this sub-kind may not sit on this slot.
         HookInvalidAttachment => HOOK_INVALID_ATTACHMENT, since "0.1.0";
         /// A hook names a slot that does not exist.
@@ -106,6 +112,8 @@ codes! {
         LibraryTruncated => LIBRARY_TRUNCATED, since "0.1.0";
         /// The library file cannot be read.
         LibraryUnreadable => LIBRARY_UNREADABLE, since "0.1.0";
+        /// An object that claims to be a secret reference has no name.
+        MalformedSecretReference => MALFORMED_SECRET_REFERENCE, since "0.1.0";
         /// The library carries more than one manifest section.
         ManifestDuplicate => MANIFEST_DUPLICATE, since "0.1.0";
         /// The manifest section holds no manifest.
@@ -130,12 +138,22 @@ codes! {
         PanicStrategyUnsupported => PANIC_STRATEGY_UNSUPPORTED, since "0.1.0";
         /// No prompt has the id that was asked for.
         PromptMissing => PROMPT_MISSING, since "0.1.0";
+        /// A prompt says it comes from somewhere else than its id says.
+        PromptSourceMismatch => PROMPT_SOURCE_MISMATCH, since "0.1.0";
+        /// A text is not the id of a prompt.
+        PromptUriMalformed => PROMPT_URI_MALFORMED, since "0.1.0";
         /// Another plugin already has this id.
         RegistrationConflict => REGISTRATION_CONFLICT, since "0.1.0";
         /// The plugin does not accept this version of core.
         RequiredCoreVersionMismatch => REQUIRED_CORE_VERSION_MISMATCH, since "0.1.0";
+        /// A resource was bound under an empty id, a foreign source or without limits.
+        ResourceBindingInvalid => RESOURCE_BINDING_INVALID, since "0.1.0";
         /// No resource has the id that was asked for.
         ResourceMissing => RESOURCE_MISSING, since "0.1.0";
+        /// A secret reference names a secret that is not there.
+        SecretMissing => SECRET_MISSING, since "0.1.0";
+        /// The secrets file can be read by other users of the machine.
+        SecretsFileExposed => SECRETS_FILE_EXPOSED, since "0.1.0";
         /// A settings file has a value of the wrong shape.
         SettingsShapeInvalid => SETTINGS_SHAPE_INVALID, since "0.1.0";
         /// A manifest member is missing or has the wrong type or value.
@@ -162,6 +180,8 @@ codes! {
         TrustEntryInvalid => TRUST_ENTRY_INVALID, since "0.1.0";
         /// A declared UI role has no handler.
         UIRoleHandlerMissing => UI_ROLE_HANDLER_MISSING, since "0.1.0";
+        /// Core was about to write an audit record of a class that does not exist.
+        UnknownAuditClass => UNKNOWN_AUDIT_CLASS, since "0.1.0";
         /// A configuration key that does not exist was asked for.
         UnknownConfigKey => UNKNOWN_CONFIG_KEY, since "0.1.0";
         /// A command-line flag does not exist.
@@ -169,21 +189,67 @@ codes! {
         /// A settings file has a top-level key that does not exist.
         UnknownTopLevelKey => UNKNOWN_TOP_LEVEL_KEY, since "0.1.0";
     }
+    ToolTransient {
+        /// A plugin did not answer in time.
+        ExecutionTimeout => EXECUTION_TIMEOUT, since "0.1.0";
+        /// The content of a resource could not be fetched, and may be later.
+        ResourceFetchFailed => RESOURCE_FETCH_FAILED, since "0.1.0";
+    }
     ToolTerminal {
-        /// The arguments of a tool call do not fit the tool's input schema.
+        /// The person, a rule or a guard did not allow the tool call.
+        ApprovalDenied => APPROVAL_DENIED, since "0.1.0";
+        /// The arguments of a tool call or of a command do not fit their schema.
         InputInvalid => INPUT_INVALID, since "0.1.0";
+        /// A tool asked for input or approval and no interactive UI is there.
+        InteractionUnavailable => INTERACTION_UNAVAILABLE, since "0.1.0";
         /// A plugin was asked for a tool it does not have.
         NotFound => NOT_FOUND, since "0.1.0";
+        /// The content of a resource is larger than its binding allows.
+        ResourceOverBytesCap => RESOURCE_OVER_BYTES_CAP, since "0.1.0";
         /// A tool failed without saying how in a code of its own.
         ToolExecutionFailed => TOOL_EXECUTION_FAILED, since "0.1.0";
+        /// No tool has the name that the model proposed.
+        ToolNotRegistered => TOOL_NOT_REGISTERED, since "0.1.0";
     }
     Session {
+        /// An audit trail is not the one that was written.
+        AuditTrailBroken => AUDIT_TRAIL_BROKEN, since "0.1.0";
+        /// The last record of an audit trail was not written to its end.
+        AuditTrailTorn => AUDIT_TRAIL_TORN, since "0.1.0";
+        /// An audit trail cannot be opened, read or written.
+        AuditTrailUnavailable => AUDIT_TRAIL_UNAVAILABLE, since "0.1.0";
+        /// The session cannot do that from the state it is in.
+        IllegalTransition => ILLEGAL_TRANSITION, since "0.1.0";
+        /// More inputs wait for their turn than the session holds.
+        InputQueueFull => INPUT_QUEUE_FULL, since "0.1.0";
+        /// A prompt was settled before this answer came.
+        InteractionAlreadyAnswered => INTERACTION_ALREADY_ANSWERED, since "0.1.0";
+        /// No prompt of this session has the id that was answered.
+        InteractionNotFound => INTERACTION_NOT_FOUND, since "0.1.0";
+        /// What is stored of a session is not what a session has.
+        ManifestDrift => MANIFEST_DRIFT, since "0.1.0";
         /// The project folder has not been trusted, so nothing in it was loaded.
         ProjectTrustRequired => PROJECT_TRUST_REQUIRED, since "0.1.0";
+        /// The session cannot be resumed with the store that is active.
+        ResumeMismatch => RESUME_MISMATCH, since "0.1.0";
+        /// A resolved secret was about to be kept in a document that must not hold any.
+        SecretLeak => SECRET_LEAK, since "0.1.0";
+        /// The keyring or the secrets file cannot be used.
+        SecretStoreUnavailable => SECRET_STORE_UNAVAILABLE, since "0.1.0";
+        /// Several sessions have an id that begins with what was given.
+        SessionAmbiguous => SESSION_AMBIGUOUS, since "0.1.0";
+        /// No session has the id that was asked for.
+        SessionNotFound => SESSION_NOT_FOUND, since "0.1.0";
+        /// Another version of the plugin wrote its state, and this one takes only its own.
+        SlotDriftRejected => SLOT_DRIFT_REJECTED, since "0.1.0";
+        /// The session store is out of reach, full, locked or has no such session.
+        StoreUnavailable => STORE_UNAVAILABLE, since "0.1.0";
         /// The trust list cannot be read or written.
         TrustStoreUnavailable => TRUST_STORE_UNAVAILABLE, since "0.1.0";
     }
     Cancellation {
+        /// The session ended before the work was done.
+        SessionCancelled => SESSION_CANCELLED, since "0.1.0";
         /// A tool call was called off.
         ToolCancelled => TOOL_CANCELLED, since "0.1.0";
         /// The turn was called off before its work was done.
@@ -194,8 +260,14 @@ codes! {
         AuditClassReserved => AUDIT_CLASS_RESERVED, since "0.1.0";
         /// A plugin panicked inside a call.
         CallPanicked => CALL_PANICKED, since "0.1.0";
+        /// A plugin did not return from a call that was over.
+        CallStuck => CALL_STUCK, since "0.1.0";
         /// A plugin of a category that may not run commands tried to.
         CommandDispatchForbidden => COMMAND_DISPATCH_FORBIDDEN, since "0.1.0";
+        /// A command failed with something that is not for the person who ran it.
+        CommandExecFailed => COMMAND_EXEC_FAILED, since "0.1.0";
+        /// A turn was begun while another one runs in the same session.
+        ConcurrentTurnForbidden => CONCURRENT_TURN_FORBIDDEN, since "0.1.0";
         /// A plugin that is no context provider tried to contribute context.
         ContextContributionForbidden => CONTEXT_CONTRIBUTION_FORBIDDEN, since "0.1.0";
         /// Two plugins that must not be loaded together are both present.
@@ -208,6 +280,8 @@ codes! {
         EntryFailed => ENTRY_FAILED, since "0.1.0";
         /// The plugin's entry function panicked.
         EntryPanicked => ENTRY_PANICKED, since "0.1.0";
+        /// The plugin publishes more events than others can take.
+        EventRateExceeded => EVENT_RATE_EXCEEDED, since "0.1.0";
         /// The library file is not the one that was recorded.
         IntegrityFailed => INTEGRITY_FAILED, since "0.1.0";
         /// A lifecycle function of a plugin failed or did not return in time.
@@ -220,6 +294,8 @@ codes! {
         NotReady => NOT_READY, since "0.1.0";
         /// The system loader could not open the library.
         OpenFailed => OPEN_FAILED, since "0.1.0";
+        /// Commands run one another without an end.
+        ReentrantDelivery => REENTRANT_DELIVERY, since "0.1.0";
         /// A plugin asked for state that belongs to another plugin.
         SlotAccessDenied => SLOT_ACCESS_DENIED, since "0.1.0";
         /// What was asked could not begin, because the system said no.

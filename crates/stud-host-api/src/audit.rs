@@ -116,8 +116,9 @@ pub trait AuditLogger: Send + Sync {
 }
 
 /// The families that only core writes, in byte order.
-pub const CORE_CLASSES: [&str; 25] = [
+pub const CORE_CLASSES: [&str; 26] = [
     "Approval",
+    "Command",
     "Compaction",
     "Env",
     "ExtensionsReloaded",

@@ -18,8 +18,10 @@ pub trait CommandSurface: Send + Sync {
 
     /// Runs a command, and waits for its result. A command may run another.
     ///
-    /// Fails with `ExtensionHost/CommandDispatchForbidden`, when there is no such command, and with what the command
-    /// itself fails with.
+    /// Fails with `ExtensionHost/CommandDispatchForbidden`, with `Validation/CommandUnknown`, with
+    /// `ToolTerminal/InputInvalid` for arguments that do not fit, and with what the command itself fails with: its
+    /// own error if that has class `Validation` or `ExtensionHost`, otherwise `ExtensionHost/CommandExecFailed`.
+    /// Commands run one after the other; one that a command runs runs inside it.
     /// Being blocked by a running turn is a [result](CommandResult::Blocked), not a failure.
     fn dispatch<'a>(
         &'a self,

@@ -29,7 +29,7 @@ pub trait EventPublisher: Send + Sync {
 }
 
 /// The names that only core emits, in byte order.
-pub const CORE_EVENTS: [&str; 80] = [
+pub const CORE_EVENTS: [&str; 82] = [
     "AssemblyCompleted",
     "AssemblyStarted",
     "BudgetEnforced",
@@ -52,6 +52,7 @@ pub const CORE_EVENTS: [&str; 80] = [
     "Deprecation",
     "DoubleCompactionConfigured",
     "EnvResolved",
+    "EventsSkipped",
     "ExclusiveSlotConflict",
     "FragmentTruncated",
     "FragmentsResolved",
@@ -103,6 +104,7 @@ pub const CORE_EVENTS: [&str; 80] = [
     "SubagentEscalated",
     "SubagentHalted",
     "SubagentSpawned",
+    "SubscriberLagged",
     "SuppressedError",
     "TokenEmitted",
     "ToolInvocationCancelled",

@@ -26,7 +26,7 @@
 //! | [`config`](HostApi::config) | [`ConfigReader`](config::ConfigReader) | `read_own`, `read_global` |
 //! | [`events`](HostApi::events) | [`EventPublisher`](events::EventPublisher) | `publish` |
 //! | [`audit`](HostApi::audit) | [`AuditLogger`](audit::AuditLogger) | `record`, `query`, `active_subagents` |
-//! | [`interaction`](HostApi::interaction) | [`InteractionRequester`](interaction::InteractionRequester) | `request` |
+//! | [`interaction`](HostApi::interaction) | [`InteractionRequester`](interaction::InteractionRequester) | `request`, `respond` |
 //! | [`cancellation`](HostApi::cancellation) | [`CancellationFactory`](cancellation::CancellationFactory) | `token` |
 //! | [`session`](HostApi::session) | [`SessionAccessor`](session::SessionAccessor) | `read`, `append`, `state_slot`, `open_child` |
 //! | [`workspace`](HostApi::workspace) | [`WorkspaceInfo`](workspace::WorkspaceInfo) | `project_root`, `global_root`, `correlation_id`, `session_id` |
@@ -51,14 +51,21 @@
 //! | `audit.record` | a class of [core's own](audit::CORE_CLASSES) | `ExtensionHost/AuditClassReserved` |
 //! | `interaction.request` | a kind that the category does not own or the manifest does not declare | `Validation/InteractionKindForbidden` |
 //! | | a payload that does not fit its kind | `Validation/InteractionPayloadMismatch` |
+//! | `interaction.respond` | a prompt that is settled already | `Session/InteractionAlreadyAnswered` |
+//! | | an answer that does not fit the prompt | `Validation/InteractionPayloadMismatch` |
+//! | | everything but an active interactor | `ExtensionHost/NotReady` |
 //! | `session.append` | `userInput` from anything but a `UI` | `ExtensionHost/UserInputForbidden` |
 //! | `session.state_slot` | another plugin's slot | `ExtensionHost/SlotAccessDenied` |
 //! | `session.open_child` | everything but the bundled `delegate` tool | `Validation/OpenChildForbidden` |
 //! | `prompt.read` | an id that nobody registered | `Validation/PromptMissing` |
+//! | | a text that is no id of a prompt | `Validation/PromptUriMalformed` |
 //! | `resource.read` | an id that nobody registered | `Validation/ResourceMissing` |
 //! | `context.contribute` | everything but a `ContextProvider` | `ExtensionHost/ContextContributionForbidden` |
 //! | | a fragment of the wrong shape | `Validation/FragmentShapeInvalid`, `FragmentKindInvalid`, `FragmentBudgetNegative` |
 //! | `commands.dispatch` | everything but a `UI` or a `Command` | `ExtensionHost/CommandDispatchForbidden` |
+//! | | a name or a text with control characters, a slash or nothing | `Validation/CommandNameInvalid` |
+//! | | a name that no command has | `Validation/CommandUnknown` |
+//! | | arguments that do not fit the command's `argsSchema` | `ToolTerminal/InputInvalid` |
 //!
 //! [`refusal`] makes these errors, so that a real host and a test double say the same.
 //!
@@ -119,6 +126,8 @@ pub use events::CORE_EVENTS;
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Everything one plugin may ask of stud, in one session.
+///
+/// A type that is all thirteen services is a `HostApi` without another word.
 pub trait HostApi: Send + Sync {
     /// Environment values, one at a time.
     fn env(&self) -> &dyn env::EnvReader;
@@ -132,7 +141,7 @@ pub trait HostApi: Send + Sync {
     /// Puts on record what was decided, and reads the record.
     fn audit(&self) -> &dyn audit::AuditLogger;
 
-    /// Asks the person.
+    /// Asks the person, or answers for them.
     fn interaction(&self) -> &dyn interaction::InteractionRequester;
 
     /// Says when to stop.
@@ -158,6 +167,76 @@ pub trait HostApi: Send + Sync {
 
     /// What stud looks like from inside, right now.
     fn metrics(&self) -> &dyn metrics::RuntimeReader;
+}
+
+/// One object that is every service.
+impl<T> HostApi for T
+where
+    T: env::EnvReader
+        + config::ConfigReader
+        + events::EventPublisher
+        + audit::AuditLogger
+        + interaction::InteractionRequester
+        + cancellation::CancellationFactory
+        + session::SessionAccessor
+        + workspace::WorkspaceInfo
+        + prompt::PromptReader
+        + resource::ResourceReader
+        + context::ContextContributor
+        + commands::CommandSurface
+        + metrics::RuntimeReader,
+{
+    fn env(&self) -> &dyn env::EnvReader {
+        self
+    }
+
+    fn config(&self) -> &dyn config::ConfigReader {
+        self
+    }
+
+    fn events(&self) -> &dyn events::EventPublisher {
+        self
+    }
+
+    fn audit(&self) -> &dyn audit::AuditLogger {
+        self
+    }
+
+    fn interaction(&self) -> &dyn interaction::InteractionRequester {
+        self
+    }
+
+    fn cancellation(&self) -> &dyn cancellation::CancellationFactory {
+        self
+    }
+
+    fn session(&self) -> &dyn session::SessionAccessor {
+        self
+    }
+
+    fn workspace(&self) -> &dyn workspace::WorkspaceInfo {
+        self
+    }
+
+    fn prompt(&self) -> &dyn prompt::PromptReader {
+        self
+    }
+
+    fn resource(&self) -> &dyn resource::ResourceReader {
+        self
+    }
+
+    fn context(&self) -> &dyn context::ContextContributor {
+        self
+    }
+
+    fn commands(&self) -> &dyn commands::CommandSurface {
+        self
+    }
+
+    fn metrics(&self) -> &dyn metrics::RuntimeReader {
+        self
+    }
 }
 
 #[cfg(test)]

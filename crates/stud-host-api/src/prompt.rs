@@ -13,7 +13,8 @@ pub trait PromptReader: Send + Sync {
     /// The prompts that fit and that the caller may see, in byte order of their ids.
     fn list(&self, filter: PromptFilter) -> BoxFuture<'_, Result<Vec<PromptRef>>>;
 
-    /// One prompt. Fails with `Validation/PromptMissing`, and for text that is no id of a prompt.
+    /// One prompt. Fails with `Validation/PromptMissing`, and with `Validation/PromptUriMalformed` for text that is no
+    /// id of a prompt.
     fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Prompt>>;
 }
 

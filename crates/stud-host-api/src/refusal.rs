@@ -107,6 +107,13 @@ pub fn interaction_kind_forbidden(kind: InteractionKind, category: &str) -> Erro
         .with("category", category)
 }
 
+/// `Session/InteractionAlreadyAnswered`: the prompt was settled or called off before this answer came.
+pub fn interaction_already_answered(interaction_id: &str) -> Error {
+    let message =
+        format!("the prompt `{interaction_id}` is settled, and this answer came too late");
+    refuse(&codes::INTERACTION_ALREADY_ANSWERED, message).with("interactionId", interaction_id)
+}
+
 /// `ExtensionHost/UserInputForbidden`: only a UI speaks for the person.
 pub fn user_input_forbidden(category: &str) -> Error {
     let message = format!("a `{category}` plugin may not append user input; only a `UI` may");
@@ -126,6 +133,12 @@ pub fn open_child_forbidden(ext_id: &str) -> Error {
     let message =
         format!("`{ext_id}` may not open a child session; only the bundled `delegate` tool may");
     refuse(&codes::OPEN_CHILD_FORBIDDEN, message).with("extId", ext_id)
+}
+
+/// `Validation/PromptUriMalformed`: a text that is no id of a prompt.
+pub fn prompt_uri_malformed(id: &str) -> Error {
+    let message = format!("`{}` is not the id of a prompt", id.escape_debug());
+    refuse(&codes::PROMPT_URI_MALFORMED, message).with("id", id)
 }
 
 /// `Validation/PromptMissing`: no such prompt, or none that the caller may see.
@@ -152,6 +165,20 @@ pub fn command_dispatch_forbidden(category: &str) -> Error {
     let message =
         format!("a `{category}` plugin may not run commands; only a `UI` or a `Command` may");
     refuse(&codes::COMMAND_DISPATCH_FORBIDDEN, message).with("category", category)
+}
+
+/// `Validation/CommandUnknown`: no command has this name or alias. `nearest` is what was probably meant.
+pub fn command_unknown(name: &str, nearest: Option<&str>) -> Error {
+    let message = format!("there is no command `{name}`");
+    match nearest {
+        Some(nearest) => refuse(
+            &codes::COMMAND_UNKNOWN,
+            format!("{message}; did you mean `{nearest}`?"),
+        )
+        .with("name", name)
+        .with("nearest", nearest),
+        None => refuse(&codes::COMMAND_UNKNOWN, message).with("name", name),
+    }
 }
 
 #[cfg(test)]
@@ -220,6 +247,11 @@ mod tests {
             json!({"kind": "Auth.Password", "category": "Tool"}),
         );
         check(
+            interaction_already_answered("i1"),
+            "Session/InteractionAlreadyAnswered",
+            json!({"interactionId": "i1"}),
+        );
+        check(
             user_input_forbidden("Tool"),
             "ExtensionHost/UserInputForbidden",
             json!({"category": "Tool"}),
@@ -233,6 +265,11 @@ mod tests {
             open_child_forbidden("a"),
             "Validation/OpenChildForbidden",
             json!({"extId": "a"}),
+        );
+        check(
+            prompt_uri_malformed("a"),
+            "Validation/PromptUriMalformed",
+            json!({"id": "a"}),
         );
         check(
             prompt_missing("a"),
@@ -253,6 +290,16 @@ mod tests {
             command_dispatch_forbidden("Hook"),
             "ExtensionHost/CommandDispatchForbidden",
             json!({"category": "Hook"}),
+        );
+        check(
+            command_unknown("a", None),
+            "Validation/CommandUnknown",
+            json!({"name": "a"}),
+        );
+        check(
+            command_unknown("modle", Some("model")),
+            "Validation/CommandUnknown",
+            json!({"name": "modle", "nearest": "model"}),
         );
     }
 }

@@ -14,8 +14,8 @@ pub trait ResourceReader: Send + Sync {
 
     /// One resource's content.
     ///
-    /// Fails with `Validation/ResourceMissing`, when the content is larger than `byteCap`, and when it cannot be
-    /// fetched.
+    /// Fails with `Validation/ResourceMissing`, with `ToolTerminal/ResourceOverBytesCap` when the content is larger
+    /// than `byteCap`, and with `ToolTransient/ResourceFetchFailed` when it cannot be fetched now.
     fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Resource>>;
 }
 

@@ -1,7 +1,8 @@
 //! Asking a person, and answering for one: the Interaction Protocol.
 //!
 //! A tool, command, provider or state machine asks through [`Host`](crate::Host); a UI that is an
-//! [`Interactor`](crate::ui::Interactor) answers.
+//! [`Interactor`](crate::ui::Interactor) answers, by what it returns or, to hear whether the answer won, through
+//! `cx.host().interaction().respond(…)`.
 //!
 //! ```
 //! use stud_sdk::interaction::{Answer, Ask, Payload};

@@ -120,6 +120,7 @@ pub mod schema;
 mod private;
 mod error;
 mod ext;
+mod block_on;
 pub mod time;
 pub mod host;
 pub mod interaction;
@@ -136,6 +137,7 @@ pub mod prelude;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use block_on::block_on;
 pub use error::ErrorExt;
 pub use ext::{CxExt, HostExt};
 pub use schema::{Config, Schema};
@@ -248,6 +250,9 @@ mod author_guide {
     #[cfg(feature = "testing")]
     #[doc = include_str!("../../../docs/author/host.md")]
     mod host {}
+    #[cfg(feature = "testing")]
+    #[doc = include_str!("../../../docs/author/interactions.md")]
+    mod interactions {}
     #[cfg(all(feature = "testing", feature = "tokio"))]
     #[doc = include_str!("../../../docs/author/async-and-panics.md")]
     mod async_and_panics {}

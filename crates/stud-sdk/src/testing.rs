@@ -34,7 +34,6 @@
 //! # }
 //! ```
 
-mod block_on;
 mod clock;
 mod script;
 mod record;
@@ -43,6 +42,6 @@ mod fake_host;
 mod bound;
 mod harness;
 
-pub use block_on::block_on;
+pub use crate::block_on::block_on;
 pub use fake_host::FakeHost;
 pub use harness::Harness;

@@ -95,6 +95,11 @@ impl InteractionKind {
         )
     }
 
+    /// Whether a running tool asks, and decides itself what an answer means.
+    pub const fn is_of_tools(self) -> bool {
+        matches!(self, Self::ToolInput | Self::ToolApproval)
+    }
+
     /// Whether the answer may be a secret, and so must not be recorded or broadcast.
     pub const fn is_secret(self) -> bool {
         matches!(self, Self::AuthDeviceCode | Self::AuthPassword)

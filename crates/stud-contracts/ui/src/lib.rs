@@ -57,6 +57,7 @@
 //! | `Validation/ConfigSchemaViolation` | the config schema does not accept `enabled` or, for a region, `targetUI` |
 //! | `Validation/EventPayloadInvalid` | a payload does not fit the type it was parsed as |
 //! | `Validation/InteractionPayloadMismatch` | a response has the wrong shape |
+//! | `Session/InteractionAlreadyAnswered` | an answer given through the host came too late |
 //!
 //! # Cardinality, state, reload
 //!

@@ -81,6 +81,14 @@ pub trait Subscriber: Send + Sync + 'static {
 ///
 /// A response of the wrong shape comes back as `Validation/InteractionPayloadMismatch`, and the prompt stays open.
 ///
+/// # Two ways to answer
+///
+/// Most interactors return their response and need not know what became of it.
+/// One that does, or whose answer comes from another place than this call, gives it to
+/// `cx.host().interaction().respond(…)` instead, which returns once the answer has won and fails with
+/// `Session/InteractionAlreadyAnswered` when another interactor was faster.
+/// What the call returns after that is not used.
+///
 /// # Example
 ///
 /// ```

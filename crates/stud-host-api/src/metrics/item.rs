@@ -172,7 +172,7 @@ pub struct NextResult {
 }
 
 /// A UI.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UiInfo {
@@ -191,7 +191,7 @@ pub struct UiInfo {
 }
 
 /// A contribution to a region of a UI.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RegionInfo {
@@ -199,8 +199,8 @@ pub struct RegionInfo {
     pub region: String,
     /// `replace`, `append` or `decorate`.
     pub mode: String,
-    /// Its place among the others.
-    pub priority: i64,
+    /// Its place among the others; the higher one comes first.
+    pub priority: f64,
     /// Which contribution.
     pub id: String,
 }

@@ -114,7 +114,7 @@ fn a_full_snapshot_round_trips() {
                 "id": "clock",
                 "roles": ["region"],
                 "targetUI": "default-tui",
-                "regionContributions": [{"region": "statusLine", "mode": "append", "priority": 10, "id": "time"}],
+                "regionContributions": [{"region": "statusLine", "mode": "append", "priority": 1.5, "id": "time"}],
                 "active": true,
             }],
         },

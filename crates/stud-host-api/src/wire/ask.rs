@@ -13,6 +13,7 @@ use super::operation::{
     self, AtOnce, Dispatch, Draft, Feed, Id, InTime, Key, Name, Nothing, Operation, Slot, SlotWrite,
 };
 use super::snapshot::{Known, Newest};
+use crate::BoxFuture;
 use crate::audit::{ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRecord};
 use crate::cancellation::{CancellationFactory, Scope};
 use crate::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion};
@@ -29,7 +30,6 @@ use crate::session::{
     SlotValue, StateSlot,
 };
 use crate::workspace::WorkspaceInfo;
-use crate::{BoxFuture, HostApi};
 
 /// Asks the host behind a handle.
 pub(crate) struct Asking {
@@ -123,6 +123,10 @@ impl AuditLogger for Asking {
 impl InteractionRequester for Asking {
     fn request(&self, payload: Payload) -> BoxFuture<'_, Result<Response>> {
         wait::<operation::InteractionRequest>(&self.handle, &payload)
+    }
+
+    fn respond(&self, response: Response) -> BoxFuture<'_, Result<()>> {
+        wait::<operation::InteractionRespond>(&self.handle, &response)
     }
 }
 
@@ -269,30 +273,3 @@ impl RuntimeReader for Asking {
         self.hear::<operation::MetricsSubscribeToTokens>(handler)
     }
 }
-
-/// One object is all thirteen services.
-macro_rules! services {
-    ($($accessor:ident: $service:ident),+) => {
-        impl HostApi for Asking {
-            $(fn $accessor(&self) -> &dyn $service {
-                self
-            })+
-        }
-    };
-}
-
-services!(
-    env: EnvReader,
-    config: ConfigReader,
-    events: EventPublisher,
-    audit: AuditLogger,
-    interaction: InteractionRequester,
-    cancellation: CancellationFactory,
-    session: SessionAccessor,
-    workspace: WorkspaceInfo,
-    prompt: PromptReader,
-    resource: ResourceReader,
-    context: ContextContributor,
-    commands: CommandSurface,
-    metrics: RuntimeReader
-);

@@ -179,6 +179,8 @@ operations! {
             |at, Nothing {}| at.host.audit().active_subagents();
         InteractionRequest "interaction.request" (Payload, question) -> Response:
             |at, payload| at.host.interaction().request(payload);
+        InteractionRespond "interaction.respond" (Response) -> ():
+            |at, response| at.host.interaction().respond(response);
         SessionRead "session.read" (Page) -> SessionView:
             |at, page| at.host.session().read(page);
         SessionAppend "session.append" (SessionRecord) -> Appended:

@@ -248,6 +248,28 @@ fn a_request_of_another_shape_is_refused_with_its_place() {
 }
 
 #[test]
+fn an_answer_of_another_shape_is_refused_and_not_quoted() {
+    let handle = serve(Arc::new(Recorder::default()));
+    for (payload, field) in [
+        (r#"{"status": "s3cret"}"#, "/status"),
+        (
+            r#"{"interactionId": "i1", "correlationId": "t1", "status": "s3cret"}"#,
+            "/status",
+        ),
+        (
+            r#"{"interactionId": {"secret": "s3cret"}, "correlationId": "t1", "status": "accepted"}"#,
+            "/interactionId",
+        ),
+    ] {
+        let fault = ready(handle.call_async("interaction.respond", payload.to_owned()));
+        let error = Error::from(fault.unwrap_err());
+        assert!(error.is(Class::Validation, "ShapeInvalid"), "{error}");
+        assert_eq!(error.context()["field"], field, "{error}");
+        assert!(!format!("{error:?}").contains("s3cret"), "{error:?}");
+    }
+}
+
+#[test]
 fn no_operation_stumbles_over_any_payload() {
     let recorder = Recorder::default();
     recorder.fail_with(not_ready("all", Phase::Disposed));

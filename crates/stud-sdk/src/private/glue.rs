@@ -1,9 +1,10 @@
 //! Between a table and an author's type: the instance, its life, its way to the host.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use stud_abi::{CallContext, Export, Fault, HostHandle};
-use stud_contract_meta::{Phase, Result};
+use stud_contract_meta::{Error, Phase, Result};
 use stud_host_api::{BoxFuture, Cx, Host};
 
 use super::fault::Reply;
@@ -15,6 +16,9 @@ use super::runtime;
 pub struct Glue<P> {
     host: Host,
     state: Mutex<State<P>>,
+    /// The instance once more, where calls find it without a lock.
+    made: OnceLock<Weak<P>>,
+    disposed: AtomicBool,
 }
 
 struct State<P> {
@@ -32,6 +36,8 @@ impl<P: Plugin> Export for Glue<P> {
                 stage: Stage::Created,
                 instance: None,
             }),
+            made: OnceLock::new(),
+            disposed: AtomicBool::new(false),
         })
     }
 
@@ -51,11 +57,17 @@ impl<P: Plugin> Export for Glue<P> {
 impl<P: Plugin> Glue<P> {
     /// The instance, for a call to `handler`.
     pub(crate) fn instance(&self, handler: &str) -> Result<Arc<P>> {
-        let state = self.lock();
-        match &state.instance {
-            Some(instance) => Ok(instance.clone()),
-            None => Err(state.stage.refuse(handler)),
-        }
+        let made = self.made.get();
+        // A call that is still going on keeps the instance, and after `dispose` no other may begin.
+        let alive = made.filter(|_| !self.disposed.load(Ordering::Acquire));
+        alive
+            .and_then(Weak::upgrade)
+            .ok_or_else(|| self.refuse(handler))
+    }
+
+    #[cold]
+    fn refuse(&self, handler: &str) -> Error {
+        self.lock().stage.refuse(handler)
     }
 
     /// What an author is told about a call.
@@ -73,14 +85,17 @@ impl<P: Plugin> Glue<P> {
         let change = self.begin(phase)?;
         match (phase, &change.instance) {
             (Phase::Init, _) => {
-                let made = P::init(self.host.clone(), config).await?;
-                self.lock().instance = Some(Arc::new(made));
+                let made = Arc::new(P::init(self.host.clone(), config).await?);
+                // `init` succeeds once, so this is the first.
+                let _ = self.made.set(Arc::downgrade(&made));
+                self.lock().instance = Some(made);
             }
             (Phase::Activate, Some(instance)) => instance.activate().await?,
             (Phase::Deactivate, Some(instance)) => instance.deactivate().await?,
             (Phase::Dispose, Some(instance)) => {
                 // It is gone whatever it says: a second call must find nothing left to do.
                 let said = instance.dispose().await;
+                self.disposed.store(true, Ordering::Release);
                 self.lock().instance = None;
                 change.finish();
                 return said;

@@ -1,12 +1,12 @@
 //! What a fake host knows and what it has written down.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use stud_abi::CancellationSource;
-use stud_contract_interaction::Payload;
+use stud_contract_interaction::{Payload, Request, Response};
 use stud_host_api::audit::AuditRecord;
 use stud_host_api::cancellation::Scope;
 use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult};
@@ -37,6 +37,13 @@ pub(crate) struct Record {
     pub(crate) mode: SecurityMode,
     pub(crate) script: Script,
     pub(crate) asked: Vec<Payload>,
+    /// The prompts the plugin was shown.
+    pub(crate) shown: Vec<Request>,
+    /// The ids of prompts that take no answer any more.
+    pub(crate) settled: BTreeSet<String>,
+    pub(crate) responded: Vec<Response>,
+    /// How many of the next answers come too late.
+    pub(crate) late: usize,
     pub(crate) published: Vec<Event>,
     pub(crate) audited: Vec<AuditRecord>,
     pub(crate) appended: Vec<SessionRecord>,
@@ -61,6 +68,7 @@ pub(crate) struct Record {
 pub(crate) struct PluginFacts {
     pub(crate) ext_id: String,
     pub(crate) kind: Option<String>,
+    pub(crate) roles: Vec<String>,
     pub(crate) interaction_kinds: Vec<String>,
     pub(crate) events: Vec<String>,
     pub(crate) disposed: bool,
@@ -82,6 +90,10 @@ impl Record {
             mode: SecurityMode::Ask,
             script: Script::default(),
             asked: Vec::new(),
+            shown: Vec::new(),
+            settled: BTreeSet::new(),
+            responded: Vec::new(),
+            late: 0,
             published: Vec::new(),
             audited: Vec::new(),
             appended: Vec::new(),
@@ -114,6 +126,12 @@ impl Record {
             .is_none_or(|kind| kinds.contains(&kind))
     }
 
+    /// Whether the plugin answers prompts, as far as is known.
+    pub(crate) fn is_interactor(&self) -> bool {
+        let plugin = &self.plugin;
+        plugin.kind.is_none() || plugin.roles.iter().any(|role| role == "interactor")
+    }
+
     pub(crate) fn scope(&self, scope: Scope) -> &CancellationSource {
         match scope {
             Scope::Session => &self.session_scope,
@@ -138,6 +156,7 @@ impl PluginFacts {
         Self {
             ext_id: text(&manifest["extId"]).unwrap_or_default(),
             kind: text(&manifest["kind"]),
+            roles: list("roles", |role| role),
             interaction_kinds: list("interactionKinds", |kind| kind),
             events: list("events", |event| &event["name"]),
             disposed: false,

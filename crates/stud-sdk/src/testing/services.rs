@@ -7,11 +7,8 @@ mod looking;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stud_contract_meta::Result;
+use stud_host_api::BoxFuture;
 use stud_host_api::refusal::{self, Phase};
-use stud_host_api::{
-    HostApi, audit, cancellation, commands, config, context, env, events, interaction, metrics,
-    prompt, resource, session, workspace,
-};
 
 use super::record::Record;
 
@@ -35,34 +32,7 @@ impl Services {
     }
 }
 
-/// Each accessor gives the one object that implements every service.
-macro_rules! accessors {
-    ($($name:ident: $service:path),+ $(,)?) => {
-        impl HostApi for Services {$(
-            fn $name(&self) -> &dyn $service {
-                self
-            }
-        )+}
-    };
-}
-
-accessors! {
-    env: env::EnvReader,
-    config: config::ConfigReader,
-    events: events::EventPublisher,
-    audit: audit::AuditLogger,
-    interaction: interaction::InteractionRequester,
-    cancellation: cancellation::CancellationFactory,
-    session: session::SessionAccessor,
-    workspace: workspace::WorkspaceInfo,
-    prompt: prompt::PromptReader,
-    resource: resource::ResourceReader,
-    context: context::ContextContributor,
-    commands: commands::CommandSurface,
-    metrics: metrics::RuntimeReader,
-}
-
 /// A reply that is there at once.
-fn ready<'a, T: Send + 'a>(reply: Result<T>) -> stud_host_api::BoxFuture<'a, Result<T>> {
+fn ready<'a, T: Send + 'a>(reply: Result<T>) -> BoxFuture<'a, Result<T>> {
     Box::pin(std::future::ready(reply))
 }

@@ -9,7 +9,7 @@ mod asker {
     use stud_sdk::host::audit::AuditEvent;
     use stud_sdk::host::events::Event;
     use stud_sdk::host::session::{SessionRecord, SlotValue};
-    use stud_sdk::interaction::{Answer, Ask, Confirm, Payload};
+    use stud_sdk::interaction::{Answer, Ask, Confirm, Payload, Request, Response};
     use stud_sdk::prelude::*;
 
     /// A name was given.
@@ -25,6 +25,7 @@ mod asker {
         #[stud(values(
             "ask",
             "confirm",
+            "respond",
             "publish",
             "publish-other",
             "audit",
@@ -64,6 +65,16 @@ mod asker {
                     .request(question.into())
                     .await
                     .map(|_| "sure".into())
+            }
+            "respond" => {
+                let question = Ask {
+                    prompt: "Your name?".into(),
+                    ..Ask::default()
+                };
+                let shown = Request::new("i1", "t1", "2026-01-01T00:00:00.000Z", question);
+                let answer = Response::rejected(&shown, "no");
+                host.interaction().respond(answer).await?;
+                Ok("answered".into())
             }
             "publish" => {
                 cx.publish("NameGiven", &NameGiven { name: "Ada".into() })?;
@@ -161,6 +172,7 @@ fn what_is_done_is_written_down() {
 fn what_a_tool_may_not_do_is_refused() {
     assert_eq!(code("ask"), "NoInteractorAttached");
     assert_eq!(code("confirm"), "InteractionKindForbidden");
+    assert_eq!(code("respond"), "NotReady");
     assert_eq!(code("publish-other"), "EventUndeclared");
     assert_eq!(code("input"), "UserInputForbidden");
     assert_eq!(code("dispatch"), "CommandDispatchForbidden");

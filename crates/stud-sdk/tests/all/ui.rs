@@ -1,6 +1,6 @@
 //! UIs: roles follow from the traits.
 
-use stud_sdk::interaction::{Ask, AskAnswer};
+use stud_sdk::interaction::{Ask, AskAnswer, Confirm, Status};
 use stud_sdk::json;
 use stud_sdk::testing::{FakeHost, Harness};
 use stud_sdk::ui::{Answer, Canvas, Line, Payload};
@@ -79,6 +79,101 @@ fn what_it_does_not_implement_is_not_there() {
         harness.provide().unwrap_err().message(),
         "the plugin is a UI, not a ContextProvider"
     );
+}
+
+mod hurried {
+    use std::sync::Mutex;
+
+    use stud_sdk::interaction::{AskAnswer, ConfirmAnswer};
+    use stud_sdk::prelude::*;
+    use stud_sdk::ui::{Request, Response};
+
+    /// Answers through its host, and closes the dialog with what the host said.
+    #[ui(init = Hurried::new)]
+    struct Hurried {
+        host: Host,
+        last: Mutex<Option<Request>>,
+    }
+
+    impl Hurried {
+        fn new(host: Host) -> Self {
+            let last = Mutex::default();
+            Self { host, last }
+        }
+
+        async fn answer(&self, request: &Request) -> Result<()> {
+            let text = "Ada".to_owned();
+            let answer = Response::accepted(request, AskAnswer { text });
+            self.host.interaction().respond(answer).await
+        }
+    }
+
+    impl Interactor for Hurried {
+        async fn on_interaction(&self, request: Request, _cx: &Cx) -> Result<Response> {
+            let mut said = self.answer(&request).await;
+            if said
+                .as_ref()
+                .is_err_and(|error| error.code() == "InteractionPayloadMismatch")
+            {
+                // The prompt is still open.
+                let answer = Response::accepted(&request, ConfirmAnswer { confirmed: true });
+                said = self.host.interaction().respond(answer).await;
+            }
+            let before = self.last.lock().unwrap().replace(request.clone());
+            if let Some(before) = before {
+                said = self.answer(&before).await;
+            }
+            Ok(match said {
+                Ok(()) => Response::dismissed(&request),
+                Err(error) => Response::rejected(&request, error.code()),
+            })
+        }
+    }
+}
+
+fn question() -> Ask {
+    Ask {
+        prompt: "What?".into(),
+        ..Ask::default()
+    }
+}
+
+#[test]
+fn an_interactor_hears_that_its_answer_won() {
+    let harness = Harness::new(hurried::stud_plugin(), FakeHost::new());
+    assert_eq!(
+        harness.interact(question()).unwrap().status,
+        Status::Dismissed
+    );
+    let responded = harness.host().responded();
+    assert_eq!(responded[0].value, Some(json!({"text": "Ada"})));
+}
+
+#[test]
+fn an_interactor_hears_that_it_came_too_late() {
+    let harness = Harness::new(hurried::stud_plugin(), FakeHost::new().answered_elsewhere());
+    let late = Some("InteractionAlreadyAnswered".to_owned());
+    assert_eq!(harness.interact(question()).unwrap().reason, late);
+    assert_eq!(harness.host().responded(), []);
+    // The next prompt is open; the one before it stays settled.
+    assert_eq!(harness.interact(question()).unwrap().reason, late);
+    assert_eq!(harness.host().responded().len(), 1);
+}
+
+#[test]
+fn an_answer_that_does_not_fit_leaves_the_prompt_open() {
+    let harness = Harness::new(hurried::stud_plugin(), FakeHost::new());
+    let question = Confirm {
+        prompt: "Sure?".into(),
+        default: None,
+    };
+    assert_eq!(
+        harness.interact(question).unwrap().status,
+        Status::Dismissed
+    );
+    let responded = harness.host().responded();
+    assert_eq!(responded.len(), 1);
+    assert_eq!(responded[0].value, Some(json!({"confirmed": true})));
 }
 
 mod clock {

@@ -44,6 +44,7 @@ fn written<T: Serialize>(result: Result<T>) -> Result<Value> {
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = at_once();
     cases.extend(of_the_session());
+    cases.extend(of_prompts());
     cases.extend(of_the_registries());
     cases
 }
@@ -163,20 +164,6 @@ fn of_the_session() -> Vec<Case> {
             answered: json!([]),
         },
         Case {
-            name: "interaction.request",
-            call: |host| {
-                let question = read(json!({"kind": "Ask", "payload": {"prompt": "Who?"}}));
-                written(ready(host.interaction().request(question)))
-            },
-            asked: json!({"kind": "Ask", "payload": {"prompt": "Who?"}}),
-            answered: json!({
-                "interactionId": "i1",
-                "correlationId": "t1",
-                "status": "accepted",
-                "value": {"text": "Ada"},
-            }),
-        },
-        Case {
             name: "session.read",
             call: |host| written(ready(host.session().read(read(json!({"afterSeq": 4}))))),
             asked: json!({"afterSeq": 4}),
@@ -224,6 +211,35 @@ fn of_the_session() -> Vec<Case> {
             call: |host| written(ready(host.commands().dispatch("model", "echo-1".into()))),
             asked: json!(["model", "echo-1"]),
             answered: json!({"status": "done", "rendered": "Switched", "payload": {"id": "echo-1"}}),
+        },
+    ]
+}
+
+fn of_prompts() -> Vec<Case> {
+    vec![
+        Case {
+            name: "interaction.request",
+            call: |host| {
+                let question = read(json!({"kind": "Ask", "payload": {"prompt": "Who?"}}));
+                written(ready(host.interaction().request(question)))
+            },
+            asked: json!({"kind": "Ask", "payload": {"prompt": "Who?"}}),
+            answered: json!({
+                "interactionId": "i1",
+                "correlationId": "t1",
+                "status": "accepted",
+                "value": {"text": "Ada"},
+            }),
+        },
+        Case {
+            name: "interaction.respond",
+            call: |host| {
+                let answer =
+                    json!({"interactionId": "i1", "correlationId": "t1", "status": "dismissed"});
+                written(ready(host.interaction().respond(read(answer))))
+            },
+            asked: json!({"interactionId": "i1", "correlationId": "t1", "status": "dismissed"}),
+            answered: Value::Null,
         },
     ]
 }

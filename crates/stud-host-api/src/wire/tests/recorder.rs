@@ -9,6 +9,7 @@ use stud_abi::{CancellationSource, CancellationToken};
 use stud_contract_interaction::{Payload, Response};
 use stud_contract_meta::{Error, Result};
 
+use crate::BoxFuture;
 use crate::audit::{ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRecord};
 use crate::cancellation::{CancellationFactory, Scope};
 use crate::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion};
@@ -27,7 +28,6 @@ use crate::session::{
     SlotValue, StateSlot,
 };
 use crate::workspace::WorkspaceInfo;
-use crate::{BoxFuture, HostApi};
 
 #[derive(Clone, Default)]
 pub(super) struct Recorder(Arc<State>);
@@ -160,6 +160,10 @@ impl InteractionRequester for Recorder {
     fn request(&self, payload: Payload) -> BoxFuture<'_, Result<Response>> {
         self.later("interaction.request", json!(payload))
     }
+
+    fn respond(&self, response: Response) -> BoxFuture<'_, Result<()>> {
+        self.later("interaction.respond", json!(response))
+    }
 }
 
 impl CancellationFactory for Recorder {
@@ -272,59 +276,5 @@ impl RuntimeReader for Recorder {
 
     fn subscribe_to_tokens(&self, handler: TokenHandler) -> Result<Subscription> {
         self.subscribed("metrics.subscribeToTokens", &self.0.token_handler, handler)
-    }
-}
-
-impl HostApi for Recorder {
-    fn env(&self) -> &dyn EnvReader {
-        self
-    }
-
-    fn config(&self) -> &dyn ConfigReader {
-        self
-    }
-
-    fn events(&self) -> &dyn EventPublisher {
-        self
-    }
-
-    fn audit(&self) -> &dyn AuditLogger {
-        self
-    }
-
-    fn interaction(&self) -> &dyn InteractionRequester {
-        self
-    }
-
-    fn cancellation(&self) -> &dyn CancellationFactory {
-        self
-    }
-
-    fn session(&self) -> &dyn SessionAccessor {
-        self
-    }
-
-    fn workspace(&self) -> &dyn WorkspaceInfo {
-        self
-    }
-
-    fn prompt(&self) -> &dyn PromptReader {
-        self
-    }
-
-    fn resource(&self) -> &dyn ResourceReader {
-        self
-    }
-
-    fn context(&self) -> &dyn ContextContributor {
-        self
-    }
-
-    fn commands(&self) -> &dyn CommandSurface {
-        self
-    }
-
-    fn metrics(&self) -> &dyn RuntimeReader {
-        self
     }
 }

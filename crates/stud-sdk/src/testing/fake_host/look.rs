@@ -1,6 +1,6 @@
 //! What a test looks at afterwards.
 
-use stud_contract_interaction::Payload;
+use stud_contract_interaction::{Payload, Response};
 use stud_host_api::audit::AuditRecord;
 use stud_host_api::commands::CommandArgs;
 use stud_host_api::context::ContextFragment;
@@ -28,6 +28,17 @@ impl FakeHost {
         /// assert!(FakeHost::new().asked().is_empty());
         /// ```
         asked -> Vec<Payload>;
+        /// The answers the plugin gave through its host, without those that were refused.
+        ///
+        /// ```
+        /// # use stud_sdk::{interaction::{Ask, Request, Response}, testing::{FakeHost, block_on}};
+        /// let host = FakeHost::new();
+        /// let request = Request::new("i1", "t1", host.now(), Ask { prompt: "Name?".into(), ..Ask::default() });
+        /// block_on(host.cx().host().interaction().respond(Response::rejected(&request, "no")))?;
+        /// assert_eq!(host.responded()[0].reason.as_deref(), Some("no"));
+        /// # Ok::<(), stud_sdk::Error>(())
+        /// ```
+        responded -> Vec<Response>;
         /// The events the plugin published.
         ///
         /// ```

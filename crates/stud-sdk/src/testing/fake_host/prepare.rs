@@ -125,6 +125,16 @@ impl FakeHost {
         /// # drop(host);
         /// ```
         never_answers() |record| record.script.add(Reaction::Silence);
+        /// Has somebody else answer the prompt that the plugin answers next: its own answer comes too late.
+        ///
+        /// ```
+        /// # use stud_sdk::{interaction::{Ask, Request, Response}, testing::{FakeHost, block_on}};
+        /// let host = FakeHost::new().answered_elsewhere();
+        /// let request = Request::new("i1", "t1", host.now(), Ask { prompt: "Name?".into(), ..Ask::default() });
+        /// let late = block_on(host.cx().host().interaction().respond(Response::rejected(&request, "no")));
+        /// assert_eq!(late.unwrap_err().code(), "InteractionAlreadyAnswered");
+        /// ```
+        answered_elsewhere() |record| record.late += 1;
         /// Puts a prompt into the registry.
         ///
         /// ```

@@ -236,6 +236,7 @@ impl Harness {
         let ui = self.running()?.ui()?;
         let id = format!("interaction-{}", self.next_seq());
         let request = Request::new(id, TURN, self.host().now(), payload);
+        self.host().services().record().shown.push(request.clone());
         let text = serde_json::to_string(&request).unwrap_or_default();
         let text = block_on(ui.on_interaction(request.kind().as_str(), text, self.call()))?;
         Response::read(&request, reply(&text)?)

@@ -2,13 +2,13 @@
 
 use stud_abi::CancellationToken;
 use stud_contract_interaction::{Payload, Response};
-use stud_contract_meta::{Error, Result};
-use stud_diagnostics::Class;
+use stud_contract_meta::Result;
+use stud_host_api::BoxFuture;
 use stud_host_api::cancellation::{CancellationFactory, Scope};
 use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion};
 use stud_host_api::context::{ContextContributor, ContextFragment};
 use stud_host_api::interaction::InteractionRequester;
-use stud_host_api::{BoxFuture, refusal};
+use stud_host_api::refusal::{self, Phase};
 
 use super::super::record::Record;
 use super::{Services, ready};
@@ -19,6 +19,10 @@ impl InteractionRequester for Services {
             Some(reply) => ready(reply),
             None => Box::pin(std::future::pending()),
         }
+    }
+
+    fn respond(&self, response: Response) -> BoxFuture<'_, Result<()>> {
+        ready(self.settle(response))
     }
 }
 
@@ -35,6 +39,31 @@ impl Services {
         record.asked.push(payload.clone());
         let (id, now) = (record.asked.len() as u64, record.now());
         record.script.next(payload, id, now)
+    }
+
+    /// Takes an interactor's answer, unless it is too late or does not fit the prompt.
+    fn settle(&self, response: Response) -> Result<()> {
+        let mut record = self.open("interaction")?;
+        if !record.is_interactor() {
+            return Err(refusal::not_ready("interaction", Phase::Active));
+        }
+        let id = &response.interaction_id;
+        if record.late > 0 {
+            record.late -= 1;
+            record.settled.insert(id.clone());
+        }
+        if record.settled.contains(id) {
+            return Err(refusal::interaction_already_answered(id));
+        }
+        let mut shown = record.shown.iter();
+        if let Some(request) = shown.find(|request| request.interaction_id == *id) {
+            response.check(request)?;
+        }
+        if response.status.settles() {
+            record.settled.insert(id.clone());
+        }
+        record.responded.push(response);
+        Ok(())
     }
 }
 
@@ -107,11 +136,8 @@ impl CommandSurface for Services {
             };
             let found = record.commands.iter().find(|(command, _)| known(command));
             let Some(result) = found.map(|(_, result)| result.clone()) else {
-                let message =
-                    format!("there is no command `{name}`; add it with `FakeHost::command`");
-                return Err(
-                    Error::new(Class::Validation, "CommandNotFound", message).with("name", name)
-                );
+                // A command of the test's own is added with `FakeHost::command`.
+                return Err(refusal::command_unknown(name, None));
             };
             record.dispatched.push((name.to_owned(), args));
             Ok(result)

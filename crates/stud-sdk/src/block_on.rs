@@ -15,8 +15,11 @@ impl Wake for Unpark {
 
 /// Runs a future to its end on this thread.
 ///
+/// For threads of a plugin's own, such as one that reads a keyboard and hands what it reads to the host. Inside a
+/// handler use `.await`: a handler that blocks holds up whoever called it.
+///
 /// ```
-/// assert_eq!(stud_sdk::testing::block_on(async { 1 + 1 }), 2);
+/// assert_eq!(stud_sdk::block_on(async { 1 + 1 }), 2);
 /// ```
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
