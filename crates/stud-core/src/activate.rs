@@ -11,10 +11,11 @@ use stud_diagnostics::{Diagnostic, Stage, codes};
 use stud_host_api::HostApi;
 
 use crate::bind::{Bound, Table};
+use crate::limits::Limits;
 use crate::scope::Scope;
 use crate::track::{Refused, Track};
 use crate::validate::Members;
-use crate::watch::{self, Limits};
+use crate::work;
 
 /// Who a running plugin is. Its host knows it by this.
 #[derive(Debug)]
@@ -92,6 +93,7 @@ pub struct Active {
     identity: Arc<Identity>,
     running: Running,
     track: Track,
+    bound: Bound,
 }
 
 impl Active {
@@ -110,6 +112,11 @@ impl Active {
         for warning in warnings {
             self.track.warn(warning);
         }
+    }
+
+    /// What it was brought to life from, and can be again.
+    pub(crate) fn bound(&self) -> &Bound {
+        &self.bound
     }
 
     /// How it came here.
@@ -138,7 +145,7 @@ macro_rules! running {
             pub(crate) fn lifecycle(&self, phase: Phase, config: String) -> Result<(), Fault> {
                 fn run<C: Category>(instance: &Instance<C>, phase: Phase, config: String) -> Result<(), Fault> {
                     let call = instance.lifecycle(phase.as_str(), config, CallContext::detached());
-                    watch::block_on(call).map(drop)
+                    work::block_on(call).map(drop)
                 }
                 match self {
                     $(Self::$variant(instance) => run(instance, phase, config),)+
@@ -160,15 +167,15 @@ running! {
     ContextProvider: tables::context_provider::ContextProvider;
 }
 
-/// Brings a bound plugin to life.
+/// Brings a bound plugin to life. One that is bound can be brought to life any number of times.
 pub fn activate(
-    bound: Bound,
+    bound: &Bound,
     generation: u64,
     wanted: Wanted,
     means: &Means,
 ) -> Result<Active, Refused> {
     let Bound { plugin, table } = bound;
-    let mut track = plugin.track;
+    let mut track = plugin.track.clone();
     track.pass(Stage::Register);
     let identity = Arc::new(Identity {
         ext_id: plugin.manifest.ext_id.clone(),
@@ -176,13 +183,13 @@ pub fn activate(
         scope: track.scope,
         path: track.path().map(PathBuf::from),
         generation,
-        manifest: plugin.manifest,
-        members: plugin.members,
-        config: plugin.config,
+        manifest: plugin.manifest.clone(),
+        members: plugin.members.clone(),
+        config: plugin.config.clone(),
         life: Life::default(),
     });
     let host = stud_host_api::wire::serve(means.hosts.host_for(&identity));
-    let started = start(&identity, table, host, wanted, &means.limits);
+    let started = start(&identity, *table, host, wanted, &means.limits);
     match started {
         Ok(running) => {
             track.pass(Stage::Activate);
@@ -190,6 +197,7 @@ pub fn activate(
                 identity,
                 running,
                 track,
+                bound: bound.clone(),
             })
         }
         Err((phase, failure)) => {
@@ -212,7 +220,7 @@ fn start(
     limits: &Limits,
 ) -> Result<Running, (Phase, Failure)> {
     let watched = |phase: Phase, work: Box<dyn FnOnce() -> Result<Running, Fault> + Send>| {
-        let outcome = watch::within(limits.lifecycle, work).ok_or((
+        let outcome = work::within(limits.lifecycle, work).ok_or((
             phase,
             Failure::Silent {
                 timeout_ms: limits.lifecycle_ms(),

@@ -6,14 +6,15 @@ use stud_abi::{Category, EntryError, Fault, tables};
 use stud_contract_meta::Kind;
 use stud_diagnostics::{Diagnostic, Stage, codes};
 
+use crate::limits;
 use crate::load::Loaded;
 use crate::track::{Refused, Track};
 use crate::validate::category::ui::handler_of;
 use crate::validate::{Members, Validated};
-use crate::watch;
+use crate::work;
 
 /// A plugin whose table is known to be what its manifest says.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Bound {
     pub(crate) plugin: Validated,
     pub(crate) table: Table,
@@ -66,10 +67,10 @@ impl Table {
 }
 
 /// Calls a plugin's entry and checks the table it gives.
-pub fn bind(loaded: Loaded, limits: &watch::Limits) -> Result<Bound, Refused> {
+pub fn bind(loaded: Loaded, limits: &limits::Limits) -> Result<Bound, Refused> {
     let Loaded { mut plugin, entry } = loaded;
     let kind = plugin.manifest.kind;
-    let resolved = watch::within(limits.lifecycle, move || Table::resolve(kind, entry));
+    let resolved = work::within(limits.lifecycle, move || Table::resolve(kind, entry));
     let bound = match resolved {
         Some(Ok(table)) => check_handlers(&plugin, &table.handlers()).map(|()| table),
         Some(Err(error)) => Err(explain(&plugin.track, kind, error)),

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use stud_abi::{CallContext, EventHeader, Fault, guard};
+use stud_contract_command::{Completion, Draft, Rendered};
 use stud_contract_interaction::{Request, Response};
 use stud_contract_meta::{Error, Result};
 use stud_contract_tool::Envelope;
@@ -38,10 +39,34 @@ impl Active {
         let reply = instance
             .on_interaction(request.kind().as_str(), payload, cx)
             .await;
-        self.read("onInteraction", reply)
+        // The answer may be a secret, so what is wrong with it is said without a word of it.
+        let reply = self.read("onInteraction", reply)?;
+        Response::read(request, reply)
     }
 
-    fn read<T: serde::de::DeserializeOwned>(
+    /// Runs one of the plugin's commands, with its arguments as JSON.
+    pub async fn run_command(&self, name: &str, args: String, cx: CallContext) -> Result<Rendered> {
+        let Running::Command(instance) = self.running() else {
+            return Err(self.lacks("run"));
+        };
+        let reply = instance.run(name, args, cx).await;
+        self.read("run", reply)
+    }
+
+    /// Asks one of the plugin's commands how a line could go on. Most have nothing to say.
+    pub fn complete_command(&self, name: &str, draft: &Draft) -> Result<Vec<Completion>> {
+        let Running::Command(instance) = self.running() else {
+            return Err(self.lacks("complete"));
+        };
+        if !instance.handlers().contains(&"complete") {
+            return Ok(Vec::new());
+        }
+        let payload =
+            serde_json::to_string(draft).map_err(|error| self.unreadable("complete", &error))?;
+        self.read("complete", instance.complete(name, &payload))
+    }
+
+    pub(crate) fn read<T: serde::de::DeserializeOwned>(
         &self,
         call: &str,
         reply: std::result::Result<String, Fault>,
@@ -51,6 +76,7 @@ impl Active {
     }
 
     /// A fault of this plugin, with its name on it.
+    #[cold]
     pub fn blame(&self, call: &str, fault: Fault) -> Error {
         let id = self.identity().ext_id.as_str();
         let error = if fault.code == guard::PANICKED {
@@ -66,7 +92,7 @@ impl Active {
         error.with("extId", id).with("call", call)
     }
 
-    fn lacks(&self, call: &str) -> Error {
+    pub(crate) fn lacks(&self, call: &str) -> Error {
         let (id, kind) = (self.identity().ext_id.as_str(), self.identity().kind);
         let code = &codes::NOT_IMPLEMENTED;
         Error::new(

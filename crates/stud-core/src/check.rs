@@ -94,7 +94,7 @@ fn run(path: &Path, open: bool, ground: &Ground, means: &Means) -> Result<Track,
     }
     let stores = Stores::below(&ground.places.global_root);
     let bound = bind(load(ordered, &stores)?, &means.limits)?;
-    let active = Arc::new(activate(bound, 1, Wanted::Active, means)?);
+    let active = Arc::new(activate(&bound, 1, Wanted::Active, means)?);
     let mut track = active.track().clone();
     for problem in retire(&active, &means.limits) {
         track.warn(problem);

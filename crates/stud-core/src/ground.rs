@@ -50,6 +50,11 @@ impl Ground {
         })
     }
 
+    /// Whether the project takes part.
+    pub fn trusted(&self) -> bool {
+        self.project.is_some()
+    }
+
     /// Why nothing at `path` may be read: it lies in a project that is not trusted.
     pub fn closed(&self, path: &Path) -> Option<&Diagnostic> {
         let root = &self.places.project_root;

@@ -11,7 +11,15 @@ pub mod settings;
 pub mod trust;
 pub mod ground;
 pub mod contracts;
-pub mod watch;
+pub mod limits;
+mod sync;
+mod planted;
+pub mod work;
+pub mod timer;
+pub mod ids;
+pub mod redact;
+pub mod secrets;
+pub mod audit;
 
 // From a file to an active plugin. Each stage takes what the one before it gives.
 pub mod track;
@@ -29,7 +37,26 @@ pub mod retire;
 pub mod reload;
 pub mod report;
 
+// A session: what is written down, who hears of it, who is asked.
+pub mod store;
+pub mod ledger;
+pub mod events;
+pub mod books;
+pub mod prompts;
+pub mod metrics;
+pub mod audience;
+pub mod prompt_registry;
+pub mod resource_registry;
+mod commands;
+pub mod session;
+pub mod attend;
+
 // The way back in, and the top.
 pub mod host;
 pub mod check;
 pub mod startup;
+pub mod launch;
+pub mod assistant;
+
+#[cfg(shuttle)]
+pub use planted::{Fault, Planted};

@@ -50,6 +50,44 @@ pub fn now() -> SystemTime {
     SystemTime::now()
 }
 
+/// Nanoseconds since some moment in the life of this process. They never go back.
+#[cfg(not(shuttle))]
+pub fn ticks() -> u64 {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+
+    static BEGAN: OnceLock<Instant> = OnceLock::new();
+    let passed = BEGAN.get_or_init(Instant::now).elapsed();
+    u64::try_from(passed.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(shuttle)]
+pub use model::{pass, ticks};
+
+/// Time in a model: it passes when it is told to, so that a schedule can be repeated.
+#[cfg(shuttle)]
+mod model {
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    thread_local! {
+        // All threads of a model are one thread of the system, and other models run beside it on others.
+        static TICKS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// Nanoseconds of the model's time. No two moments are the same.
+    pub fn ticks() -> u64 {
+        pass(Duration::from_nanos(1));
+        TICKS.get()
+    }
+
+    /// Lets time pass.
+    pub fn pass(time: Duration) {
+        let passed = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        TICKS.set(TICKS.get().saturating_add(passed));
+    }
+}
+
 /// `time` as RFC 3339 in UTC with milliseconds.
 pub fn rfc3339(time: SystemTime) -> String {
     let since = time

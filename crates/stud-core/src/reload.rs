@@ -16,16 +16,27 @@ use crate::retire::retire;
 use crate::track::{Origin, Refused, Track};
 use crate::validate::validate;
 
+/// What runs in a plugin's place after a reload.
+pub(crate) struct Reloaded {
+    /// The plugins for the next turn.
+    pub(crate) registry: Registry,
+    /// The new generation.
+    pub(crate) active: Arc<Active>,
+    /// Why it is not the new build: that one did not come up, and the old one was brought back.
+    pub(crate) problem: Option<Diagnostic>,
+}
+
 /// Brings up what is now in the plugin's place and gives the registry for the next turn.
 ///
 /// The new generation goes through every stage before the old one is touched: if it is refused, nothing has changed.
-/// Old and new do not run side by side: the old one is retired between `bind` and `activate` of the new.
+/// Old and new do not run side by side: the old one is retired between `bind` and `activate` of the new. If the new one
+/// then fails to come up, the old build is brought to life again.
 pub(crate) fn reload(
     registry: &Registry,
     id: &str,
     ground: &Ground,
     means: &Means,
-) -> Result<(Registry, Arc<Active>), Diagnostic> {
+) -> Result<Reloaded, Diagnostic> {
     let Some(old) = registry.get(id) else {
         return Err(not_found(registry, id));
     };
@@ -74,15 +85,27 @@ pub(crate) fn reload(
         .and_then(|loaded| bind(loaded, &means.limits))
         .map_err(refused)?;
     let parting = retire(old, &means.limits);
-    let next = activate(bound, identity.generation + 1, wanted, means);
-    match next {
-        Ok(mut active) => {
-            active.note(parting);
-            let active = Arc::new(active);
-            Ok((registry.clone().with(active.clone()), active))
-        }
-        Err(refusal) => Err(refusal.why),
-    }
+    let next = |bound| activate(bound, identity.generation + 1, wanted, means);
+    let (mut active, problem) = match next(&bound) {
+        Ok(active) => (active, None),
+        Err(refusal) => match next(old.bound()) {
+            Ok(active) => (active, Some(refusal.why)),
+            Err(again) => {
+                let why = format!(
+                    "the build before it did not come back either: {}",
+                    again.why.message
+                );
+                return Err(refusal.why.note(why));
+            }
+        },
+    };
+    active.note(parting);
+    let active = Arc::new(active);
+    Ok(Reloaded {
+        registry: registry.clone().with(active.clone()),
+        active,
+        problem,
+    })
 }
 
 fn config_beside(old: &Active) -> Option<std::path::PathBuf> {

@@ -1,10 +1,11 @@
 //! What became of every plugin, for people and programs.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
-use stud_contract_meta::Kind;
+use stud_contract_meta::{Kind, Manifest};
 use stud_diagnostics::Diagnostic;
 
 use crate::activate::Active;
@@ -58,15 +59,12 @@ fn as_text<S: serde::Serializer>(path: &Option<PathBuf>, serializer: S) -> Resul
 }
 
 /// What `stud plugin info` shows besides.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 pub struct Details {
-    /// The manifest as it stands in the library.
-    pub manifest: Value,
+    /// What the library says about itself, shared with every session that the plugin runs in.
+    pub manifest: Arc<Manifest>,
     /// The config in force.
     pub config: Value,
-    /// The schema it was checked with.
-    pub config_schema: Value,
 }
 
 /// Where a plugin's code is.
@@ -134,9 +132,8 @@ impl PluginReport {
 
     pub(crate) fn resting(plugin: Validated, status: Status) -> Self {
         let details = Details {
-            manifest: plugin.manifest.document.clone(),
+            manifest: plugin.manifest,
             config: plugin.config,
-            config_schema: plugin.manifest.config_schema.clone(),
         };
         Self::of(plugin.track, status, 0, Some(details))
     }
@@ -149,9 +146,8 @@ impl PluginReport {
             _ => Status::Disabled,
         };
         let details = Details {
-            manifest: identity.manifest.document.clone(),
+            manifest: identity.manifest.clone(),
             config: identity.config.clone(),
-            config_schema: identity.manifest.config_schema.clone(),
         };
         Self::of(
             plugin.track().clone(),

@@ -6,7 +6,8 @@ use stud_contract_meta::Phase;
 use stud_diagnostics::{Diagnostic, codes};
 
 use crate::activate::Active;
-use crate::watch::{self, Limits};
+use crate::limits::Limits;
+use crate::work;
 
 /// Ends a plugin. A phase that fails does not keep the next one from running.
 pub fn retire(plugin: &Arc<Active>, limits: &Limits) -> Vec<Diagnostic> {
@@ -18,7 +19,7 @@ pub fn retire(plugin: &Arc<Active>, limits: &Limits) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for phase in phases {
         let (running, phase) = (plugin.running().clone(), *phase);
-        let outcome = watch::within(limits.lifecycle, move || {
+        let outcome = work::within(limits.lifecycle, move || {
             running.lifecycle(phase, String::new())
         });
         let failed = match outcome {

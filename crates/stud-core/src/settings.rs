@@ -85,7 +85,12 @@ impl Settings {
 
     /// A member of an object at the top level, such as `active.provider`.
     pub fn get(&self, key: &str, member: &str) -> Option<Sourced<'_>> {
-        self.layers.iter().rev().find_map(|layer| {
+        self.each(key, member).next()
+    }
+
+    /// The same in every scope that sets it, highest scope first.
+    pub fn each(&self, key: &str, member: &str) -> impl Iterator<Item = Sourced<'_>> {
+        self.layers.iter().rev().filter_map(move |layer| {
             let value = layer.document.get(key)?.get(member)?;
             Some(Sourced {
                 value,
@@ -134,6 +139,11 @@ fn check(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, Diagnostic> {
         let Value::Object(members) = value else {
             return Err(misshapen(path, &format!("/{key}"), "is not an object"));
         };
+        if key == "env"
+            && let Some((name, _)) = members.iter().find(|(_, value)| !value.is_string())
+        {
+            return Err(misshapen(path, &format!("/env/{name}"), "is not text"));
+        }
         if Kind::ALL.iter().any(|kind| kind.settings_key() == key) {
             for (id, config) in members {
                 if !config.is_object() {
@@ -207,6 +217,7 @@ mod tests {
             ("{", None),
             (r#"{"tools":[]}"#, Some("/tools")),
             (r#"{"ui":{"x":1}}"#, Some("/ui/x")),
+            (r#"{"env":{"A":"1","B":2}}"#, Some("/env/B")),
         ] {
             let error = layered(&[(Scope::Global, text)]).unwrap_err();
             assert_eq!(error.code, &codes::SETTINGS_SHAPE_INVALID, "{text}");

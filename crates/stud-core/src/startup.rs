@@ -2,25 +2,44 @@
 
 use std::sync::Arc;
 
-use stud_contract_meta::Kind;
+use stud_contract_meta::{ExtId, Kind};
 use stud_diagnostics::Diagnostic;
 
 use crate::activate::{Active, Means, Wanted, activate};
-use crate::bind::bind;
+use crate::bind::{Bound, bind};
 use crate::discover::{Discovered, Found, discover};
 use crate::ground::Ground;
 use crate::inspect::inspect;
 use crate::layer::layer;
+use crate::limits::Limits;
 use crate::load::{Stores, load};
 use crate::order::{self, Candidate, order};
 use crate::registry::Registry;
 use crate::reload::reload;
 use crate::report::{PluginReport, Status};
 use crate::retire::retire;
+use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::track::Refused;
 use crate::validate::{Validated, validate};
-use crate::watch::Limits;
+
+/// The plugins that may run: opened once, and brought to life for each session.
+#[derive(Debug)]
+pub struct Plugins {
+    contenders: Vec<Contender>,
+    /// Those that are switched off or hidden by one that is.
+    resting: Vec<PluginReport>,
+    refused: Vec<Refused>,
+    diagnostics: Vec<Diagnostic>,
+    stores: Stores,
+}
+
+/// A plugin that is ready, and those of its id that it hides.
+#[derive(Debug)]
+struct Contender {
+    bound: Bound,
+    hidden: Vec<Validated>,
+}
 
 /// What came of it.
 #[derive(Debug)]
@@ -33,8 +52,28 @@ pub struct Started {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// Looks on while plugins come up.
+pub trait Rising {
+    /// The session stores that run; nobody else does yet.
+    fn stores_up(&mut self, stores: &[Arc<Active>]) {
+        let _ = stores;
+    }
+
+    /// One more plugin runs.
+    fn up(&mut self, plugin: &Arc<Active>) {
+        let _ = plugin;
+    }
+}
+
+impl Rising for () {}
+
 /// Brings up every plugin that passes, and reports the rest. One refused plugin never stops the others.
 pub fn start(ground: &Ground, means: &Means) -> Started {
+    prepare(ground, &means.limits).start(ground, means, &mut ())
+}
+
+/// Opens every plugin that passes.
+pub fn prepare(ground: &Ground, limits: &Limits) -> Plugins {
     let Discovered {
         found,
         mut refused,
@@ -49,15 +88,24 @@ pub fn start(ground: &Ground, means: &Means) -> Started {
     let ordered = order(layer(validated));
     refused.extend(ordered.refused);
 
-    let mut rise = Rise::new(ground, means);
+    let diagnostics = ground.diagnostics.iter().cloned().chain(warnings);
+    let mut plugins = Plugins {
+        contenders: Vec::new(),
+        resting: Vec::new(),
+        refused,
+        diagnostics: diagnostics.collect(),
+        stores: Stores::below(&ground.places.global_root),
+    };
     for candidate in ordered.plan {
-        rise.bring_up(candidate);
+        plugins.open(candidate, limits);
     }
     for candidate in ordered.disabled {
-        rise.rest(candidate.chosen, Status::Disabled);
-        rise.shadow(candidate.hidden);
+        plugins.rest(candidate.chosen, Status::Disabled);
+        for hidden in candidate.hidden {
+            plugins.rest(hidden, Status::Shadowed);
+        }
     }
-    rise.finish(refused, warnings)
+    plugins
 }
 
 /// From a file to a proof that it may be loaded; nothing of it has run.
@@ -65,78 +113,143 @@ fn judge(found: Found, settings: &Settings) -> Result<Validated, Refused> {
     validate(inspect(found)?, settings)
 }
 
-/// The plugins coming up one after another.
+impl Plugins {
+    /// Opens the chosen plugin, or the first of those it hides that can be.
+    fn open(&mut self, candidate: Candidate, limits: &Limits) {
+        let Candidate { chosen, mut hidden } = candidate;
+        let mut next = Some(chosen);
+        while let Some(plugin) = next.take() {
+            let identities = self.contenders.iter().map(|contender| {
+                let manifest = &contender.bound.plugin.manifest;
+                (&manifest.ext_id, manifest.kind, &manifest.provides)
+            });
+            let opened = depends_only_on(plugin, identities)
+                .and_then(|plugin| bind(load(plugin, &self.stores)?, limits));
+            match opened {
+                Ok(bound) => return self.contenders.push(Contender { bound, hidden }),
+                Err(refusal) => {
+                    self.refused.push(refusal);
+                    next = fallback(&mut hidden);
+                }
+            }
+        }
+        for plugin in hidden {
+            self.rest(plugin, Status::Shadowed);
+        }
+    }
+
+    fn rest(&mut self, plugin: Validated, status: Status) {
+        self.resting.push(PluginReport::resting(plugin, status));
+    }
+
+    /// Brings the plugins to life, one after another.
+    ///
+    /// Session stores come first, because the session that the others belong to is kept in one.
+    pub fn start(&self, ground: &Ground, means: &Means, rising: &mut impl Rising) -> Started {
+        let mut rise = Rise {
+            means,
+            stores: &self.stores,
+            store: chosen_store(&self.contenders, &ground.settings),
+            active: Vec::new(),
+            reports: self.resting.clone(),
+            refused: self.refused.clone(),
+        };
+        let is_store =
+            |contender: &&Contender| contender.bound.plugin.manifest.kind == Kind::SessionStore;
+        for store in self.contenders.iter().filter(is_store) {
+            rise.bring_up(store);
+        }
+        rising.stores_up(&rise.active);
+        for other in self.contenders.iter().filter(|other| !is_store(other)) {
+            if let Some(active) = rise.bring_up(other) {
+                rising.up(&active);
+            }
+        }
+        rise.finish(self.diagnostics.clone())
+    }
+}
+
+/// The next of the hidden that is switched on. One that is not is opened in nobody's place.
+fn fallback(hidden: &mut Vec<Validated>) -> Option<Validated> {
+    let place = hidden.iter().position(|plugin| plugin.enabled)?;
+    Some(hidden.remove(place))
+}
+
+/// Refuses a plugin that depends on one that is not there.
+fn depends_only_on<'a>(
+    plugin: Validated,
+    there: impl Iterator<Item = (&'a ExtId, Kind, &'a Vec<String>)> + Clone,
+) -> Result<Validated, Refused> {
+    let gone = plugin
+        .manifest
+        .depends_on
+        .iter()
+        .enumerate()
+        .find(|(_, reference)| {
+            !there
+                .clone()
+                .any(|(id, kind, provides)| reference.matches(id, kind, provides))
+        });
+    match gone {
+        Some((index, reference)) => {
+            let why = order::missing(&plugin, index, reference);
+            Err(plugin.track.refuse(why))
+        }
+        None => Ok(plugin),
+    }
+}
+
+/// The plugins of one session coming up one after another.
 struct Rise<'a> {
-    ground: &'a Ground,
     means: &'a Means,
-    stores: Stores,
+    stores: &'a Stores,
+    /// The session store that is to be active.
+    store: Option<ExtId>,
     active: Vec<Arc<Active>>,
     reports: Vec<PluginReport>,
     refused: Vec<Refused>,
 }
 
-impl<'a> Rise<'a> {
-    fn new(ground: &'a Ground, means: &'a Means) -> Self {
-        Self {
-            ground,
-            means,
-            stores: Stores::below(&ground.places.global_root),
-            active: Vec::new(),
-            reports: Vec::new(),
-            refused: Vec::new(),
-        }
-    }
-
-    /// Tries the chosen plugin, then those it hides.
-    fn bring_up(&mut self, candidate: Candidate) {
-        let Candidate { chosen, mut hidden } = candidate;
-        let mut next = Some(chosen);
-        while let Some(plugin) = next.take() {
-            match self.run(plugin) {
-                Ok(active) => {
-                    self.reports.push(PluginReport::running(&active));
-                    self.active.push(Arc::new(active));
-                }
-                Err(refusal) => {
-                    self.refused.push(refusal);
-                    // One that is switched off is not opened in anyone's place.
-                    let fallback = hidden.iter().position(|plugin| plugin.enabled);
-                    next = fallback.map(|place| hidden.remove(place));
-                }
+impl Rise<'_> {
+    /// Tries the plugin that was opened, then those it hides.
+    fn bring_up(&mut self, contender: &Contender) -> Option<Arc<Active>> {
+        let mut hidden = contender.hidden.clone();
+        let mut risen = self.run(&contender.bound);
+        let active = loop {
+            match risen {
+                Ok(active) => break Some(Arc::new(active)),
+                Err(refusal) => self.refused.push(refusal),
             }
-        }
-        self.shadow(hidden);
-    }
-
-    fn run(&self, plugin: Validated) -> Result<Active, Refused> {
-        let gone = plugin
-            .manifest
-            .depends_on
-            .iter()
-            .enumerate()
-            .find(|(_, reference)| {
-                !self.active.iter().any(|active| {
-                    let identity = active.identity();
-                    reference.matches(&identity.ext_id, identity.kind, &identity.manifest.provides)
-                })
-            });
-        if let Some((index, reference)) = gone {
-            let why = order::missing(&plugin, index, reference);
-            return Err(plugin.track.refuse(why));
-        }
-        let wanted = wanted(&plugin, &self.ground.settings);
-        let bound = bind(load(plugin, &self.stores)?, &self.means.limits)?;
-        activate(bound, 1, wanted, self.means)
-    }
-
-    fn rest(&mut self, plugin: Validated, status: Status) {
-        self.reports.push(PluginReport::resting(plugin, status));
-    }
-
-    fn shadow(&mut self, hidden: Vec<Validated>) {
+            let Some(plugin) = fallback(&mut hidden) else {
+                break None;
+            };
+            risen = load(plugin, self.stores)
+                .and_then(|loaded| bind(loaded, &self.means.limits))
+                .and_then(|bound| self.run(&bound));
+        };
         for plugin in hidden {
-            self.rest(plugin, Status::Shadowed);
+            self.reports
+                .push(PluginReport::resting(plugin, Status::Shadowed));
         }
+        if let Some(active) = &active {
+            self.reports.push(PluginReport::running(active));
+            self.active.push(active.clone());
+        }
+        active
+    }
+
+    fn run(&self, bound: &Bound) -> Result<Active, Refused> {
+        let there = self.active.iter().map(|active| {
+            let identity = active.identity();
+            (&identity.ext_id, identity.kind, &identity.manifest.provides)
+        });
+        let plugin = &bound.plugin;
+        // What a store depends on comes up after it; that it could be opened is known.
+        if !plugin.manifest.depends_on.is_empty() && plugin.manifest.kind != Kind::SessionStore {
+            depends_only_on(plugin.clone(), there)?;
+        }
+        let wanted = wanted(plugin, self.store.as_ref());
+        activate(bound, 1, wanted, self.means)
     }
 
     /// A refusal is a warning where a lower scope's plugin of the same id runs in its place.
@@ -157,9 +270,8 @@ impl<'a> Rise<'a> {
         refusal
     }
 
-    fn finish(mut self, refused: Vec<Refused>, warnings: Vec<Diagnostic>) -> Started {
-        let refused = refused.into_iter().chain(std::mem::take(&mut self.refused));
-        for refusal in refused {
+    fn finish(mut self, diagnostics: Vec<Diagnostic>) -> Started {
+        for refusal in std::mem::take(&mut self.refused) {
             let refusal = self.excused(refusal);
             self.reports.push(PluginReport::refused(refusal));
         }
@@ -177,40 +289,40 @@ impl<'a> Rise<'a> {
         Started {
             registry: Registry::of(self.active),
             reports: self.reports,
-            diagnostics: self
-                .ground
-                .diagnostics
-                .iter()
-                .cloned()
-                .chain(warnings)
-                .collect(),
+            diagnostics,
         }
     }
 }
 
 /// Of stores only the chosen one is active, and state machines wait to be attached.
-fn wanted(plugin: &Validated, settings: &Settings) -> Wanted {
+fn wanted(plugin: &Validated, store: Option<&ExtId>) -> Wanted {
     match plugin.manifest.kind {
         Kind::StateMachine => Wanted::Loaded,
-        Kind::SessionStore => {
-            let chosen = settings
-                .get("active", "sessionStore")
-                .and_then(|sourced| sourced.value.as_str());
-            let is_chosen = match chosen {
-                Some(id) => id == plugin.manifest.ext_id.as_str(),
-                None => {
-                    plugin.config.get("active") == Some(&true.into())
-                        || plugin.manifest.discovery_rules.default_activation == Some(true)
-                }
-            };
-            if is_chosen {
-                Wanted::Active
-            } else {
-                Wanted::Loaded
-            }
-        }
+        Kind::SessionStore if store != Some(&plugin.manifest.ext_id) => Wanted::Loaded,
         _ => Wanted::Active,
     }
+}
+
+/// The store that the settings name, or that says so itself, or that stud carries.
+fn chosen_store(contenders: &[Contender], settings: &Settings) -> Option<ExtId> {
+    let stores = || {
+        let plugins = contenders.iter().map(|contender| &contender.bound.plugin);
+        plugins.filter(|plugin| plugin.manifest.kind == Kind::SessionStore)
+    };
+    let named = settings
+        .get("active", "sessionStore")
+        .and_then(|sourced| sourced.value.as_str());
+    let chosen = match named {
+        Some(id) => stores().find(|store| store.manifest.ext_id.as_str() == id),
+        None => stores()
+            .find(|store| store.config.get("active") == Some(&true.into()))
+            .or_else(|| {
+                stores()
+                    .find(|store| store.manifest.discovery_rules.default_activation == Some(true))
+            })
+            .or_else(|| stores().find(|store| store.track.scope == Scope::Bundled)),
+    };
+    chosen.map(|store| store.manifest.ext_id.clone())
 }
 
 impl Started {
@@ -223,9 +335,12 @@ impl Started {
         means: &Means,
         id: &str,
     ) -> Result<Arc<Active>, Diagnostic> {
-        let (registry, active) = reload(&self.registry, id, ground, means)?;
-        self.registry = registry;
-        Ok(active)
+        let reloaded = reload(&self.registry, id, ground, means)?;
+        self.registry = reloaded.registry;
+        match reloaded.problem {
+            None => Ok(reloaded.active),
+            Some(problem) => Err(problem),
+        }
     }
 
     /// Ends every plugin, dependents before what they depend on.

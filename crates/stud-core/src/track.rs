@@ -34,7 +34,7 @@ pub struct Track {
 }
 
 /// A plugin that may not go on, and why.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Refused {
     // Boxed, because every stage returns one where it could also succeed.
     pub(crate) track: Box<Track>,

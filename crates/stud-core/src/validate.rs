@@ -23,7 +23,7 @@ use crate::track::{Refused, Track, show};
 pub use category::Members;
 
 /// A plugin whose manifest and config hold. Only [`validate`] makes one, and only one can be loaded.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Validated {
     pub(crate) track: Track,
     pub(crate) manifest: Arc<Manifest>,

@@ -1,0 +1,247 @@
+//! Plugins that take part in a session by listening or answering: UIs and loggers.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use stud_abi::{CallContext, CancellationToken, EventHeader};
+use stud_contract_interaction::{Request, Response};
+use stud_contract_logger::{Accepts, Record, RecordKind, Severity};
+use stud_contract_meta::Result;
+use stud_contract_ui::Role;
+use stud_host_api::audit::AuditRecord;
+use stud_host_api::metrics::{DiagnosticItem, Level};
+use stud_host_api::{BoxFuture, CallIds};
+
+use crate::activate::{Active, Running};
+use crate::books::Listener;
+use crate::events::{Event, Service, Subscriber};
+use crate::ids;
+use crate::platform;
+use crate::prompts::Interactor;
+use crate::session::Session;
+use crate::validate::Members;
+use crate::work::{Mailbox, block_on};
+
+impl Session {
+    /// Lets a plugin that just became active take part as it declared.
+    pub fn attend(&self, plugin: &Arc<Active>) {
+        if plugin.identity().life.word() != "active" {
+            return;
+        }
+        match &*plugin.identity().members {
+            Members::Ui(members) => {
+                let seat = Arc::new(UiSeat {
+                    plugin: plugin.clone(),
+                    session_id: self.id().to_owned(),
+                });
+                if members.roles.contains(&Role::Subscriber) {
+                    self.books().bus.subscribe(seat.clone(), Service::Shared);
+                }
+                if members.roles.contains(&Role::Interactor) {
+                    self.prompts().join(seat);
+                }
+            }
+            Members::Logger(members) => {
+                let sink = Arc::new(Sink {
+                    plugin: plugin.clone(),
+                    accepts: members.accepts,
+                });
+                if members.accepts.events {
+                    // A logger waits for its disk or its network, so it is served apart from the start.
+                    self.books().bus.subscribe(sink.clone(), Service::Apart);
+                }
+                if members.accepts.audit || members.accepts.diagnostics {
+                    self.books().listen(Feed::new(sink));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A UI as subscriber and interactor.
+struct UiSeat {
+    plugin: Arc<Active>,
+    session_id: String,
+}
+
+impl Subscriber for UiSeat {
+    fn ext_id(&self) -> &str {
+        self.plugin.identity().ext_id.as_str()
+    }
+
+    fn hear(&self, event: &Event) -> Result<()> {
+        let header = EventHeader {
+            seq: event.seq,
+            name: &event.name,
+            correlation_id: &event.correlation_id,
+        };
+        self.plugin.hear(header, &event.payload)
+    }
+}
+
+impl Interactor for UiSeat {
+    fn ext_id(&self) -> &str {
+        self.plugin.identity().ext_id.as_str()
+    }
+
+    fn protocol_minor(&self) -> u64 {
+        let declared = self.plugin.identity().manifest.interaction_protocol;
+        declared.map_or(0, |version| version.minor)
+    }
+
+    fn ask<'a>(
+        &'a self,
+        request: &'a Request,
+        cancelled: CancellationToken,
+    ) -> BoxFuture<'a, Result<Response>> {
+        let ids = CallIds {
+            session_id: Some(self.session_id.clone()),
+            correlation_id: Some(request.correlation_id.clone()),
+            tool_call_id: None,
+        };
+        let cx = CallContext::new(cancelled, serde_json::to_string(&ids).unwrap_or_default());
+        Box::pin(self.plugin.interact(request, cx))
+    }
+}
+
+/// A logger's end of the streams.
+struct Sink {
+    plugin: Arc<Active>,
+    accepts: Accepts,
+}
+
+impl Sink {
+    fn take(&self, record: &Record) -> Result<()> {
+        if record.severity < self.accepts.min_severity {
+            return Ok(());
+        }
+        let Running::Logger(instance) = self.plugin.running() else {
+            return Err(self.plugin.lacks("sink"));
+        };
+        // Maps with text keys cannot fail to become JSON.
+        let payload = serde_json::to_string(record).unwrap_or_default();
+        let cx = CallContext::detached();
+        let reply = block_on(instance.sink(record.kind.as_str(), payload, cx));
+        reply
+            .map(drop)
+            .map_err(|fault| self.plugin.blame("sink", fault))
+    }
+}
+
+impl Subscriber for Sink {
+    fn ext_id(&self) -> &str {
+        self.plugin.identity().ext_id.as_str()
+    }
+
+    fn hear(&self, event: &Event) -> Result<()> {
+        let payload = match serde_json::from_str(&event.payload) {
+            Ok(Value::Object(members)) => members,
+            Ok(value) => Map::from_iter([("value".to_owned(), value)]),
+            Err(_) => Map::new(),
+        };
+        self.take(&Record {
+            name: event.name.to_string(),
+            kind: RecordKind::Event,
+            severity: severity(&event.name),
+            correlation_id: event.correlation_id.to_string(),
+            timestamp: platform::rfc3339(platform::now()),
+            payload,
+        })
+    }
+}
+
+/// How much an event matters to a log.
+fn severity(name: &str) -> Severity {
+    match name {
+        "ProviderTokensStreamed" | "ProviderReasoningStreamed" | "TokenEmitted" => Severity::Trace,
+        "StagePreFired" | "StagePostFired" | "HookFired" | "SpanStart" | "SpanEnd" => {
+            Severity::Debug
+        }
+        "SuppressedError" | "SubscriberLagged" | "EventsSkipped" | "Deprecation" => Severity::Warn,
+        name if name.ends_with("Failed") => Severity::Error,
+        _ => Severity::Info,
+    }
+}
+
+/// Audit records and diagnostics on their way to a logger, in order and without holding anyone up.
+struct Feed {
+    ext_id: String,
+    accepts: Accepts,
+    mailbox: Arc<Mailbox<Record>>,
+}
+
+impl Feed {
+    fn new(sink: Arc<Sink>) -> Self {
+        let ext_id = sink.plugin.identity().ext_id.as_str().to_owned();
+        let accepts = sink.accepts;
+        let mailbox = Mailbox::new(move |records| {
+            for record in records {
+                // A logger that fails here fails for events too, and there it is told.
+                let _ = sink.take(&record);
+            }
+        });
+        Self {
+            ext_id,
+            accepts,
+            mailbox,
+        }
+    }
+}
+
+impl Listener for Feed {
+    fn ext_id(&self) -> &str {
+        &self.ext_id
+    }
+
+    fn hear_audit(&self, record: &AuditRecord) {
+        if self.accepts.audit {
+            self.mailbox.post(audit_record(record.clone()));
+        }
+    }
+
+    fn hear_diagnostic(&self, item: &DiagnosticItem) {
+        if self.accepts.diagnostics {
+            self.mailbox.post(diagnostic_record(item));
+        }
+    }
+}
+
+fn diagnostic_record(item: &DiagnosticItem) -> Record {
+    let payload = match serde_json::to_value(item) {
+        Ok(Value::Object(members)) => members,
+        _ => Map::new(),
+    };
+    Record {
+        name: item.code.clone().unwrap_or_else(|| "Diagnostic".to_owned()),
+        kind: RecordKind::Diagnostic,
+        severity: match item.level {
+            Level::Error => Severity::Error,
+            Level::Warn => Severity::Warn,
+            Level::Info | Level::Unknown => Severity::Info,
+        },
+        correlation_id: ids::fresh(),
+        timestamp: item.at.clone(),
+        payload,
+    }
+}
+
+fn audit_record(record: AuditRecord) -> Record {
+    let name = match &record.kind {
+        Some(kind) => format!("{}.{kind}", record.class),
+        None => record.class.clone(),
+    };
+    let (correlation_id, timestamp) = (record.correlation_id.clone(), record.timestamp.clone());
+    let payload = match serde_json::to_value(record) {
+        Ok(Value::Object(members)) => members,
+        _ => Map::new(),
+    };
+    Record {
+        name,
+        kind: RecordKind::Audit,
+        severity: Severity::Info,
+        correlation_id,
+        timestamp,
+        payload,
+    }
+}

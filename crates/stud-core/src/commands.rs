@@ -1,0 +1,198 @@
+//! Slash commands: what a person can have done by typing a name, and what one plugin can have done by another.
+//!
+//! A command stands beside the message loop. It starts no turn and passes no stage; the only thing it has to do with a
+//! turn is that one that is not safe beside it does not run while a turn does.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use stud_abi::{CallContext, CancellationSource, CancellationToken};
+use stud_contract_meta::{Error, Result};
+use stud_diagnostics::codes;
+use stud_host_api::CallIds;
+use stud_host_api::commands::{CommandArgs, CommandResult};
+
+use crate::books::Books;
+use crate::ids;
+use crate::ledger::closed;
+use crate::limits::Limits;
+use crate::sync::Mutex;
+use crate::work::{elsewhere, unless};
+
+mod account;
+mod arguments;
+mod catalog;
+mod completing;
+mod line;
+mod plugin;
+
+pub(crate) use catalog::{Catalog, Handler};
+
+use account::Account;
+use catalog::Offer;
+use line::{Line, Task};
+
+/// What commands find around them, as of the moment they look.
+pub(crate) trait Scene: Send + Sync {
+    /// The plugins that give commands.
+    fn handlers(&self) -> Vec<Arc<dyn Handler>>;
+
+    /// The turn that runs.
+    fn turn(&self) -> Option<String>;
+
+    /// What calls everything off.
+    fn scope(&self) -> &CancellationSource;
+}
+
+/// The commands of a session.
+pub(crate) struct Commands {
+    books: Arc<Books>,
+    line: Line,
+    /// Plugins that once did not come back with suggestions, by generation.
+    stuck: Mutex<BTreeSet<(String, u64)>>,
+    patience: Duration,
+}
+
+impl Commands {
+    pub(crate) fn new(books: Arc<Books>, limits: &Limits) -> Self {
+        Self {
+            books,
+            line: Line::default(),
+            stuck: Mutex::default(),
+            patience: limits.completion,
+        }
+    }
+
+    /// What calls off the command that this plugin runs right now.
+    pub(crate) fn called_off(&self, ext_id: &str) -> Option<CancellationToken> {
+        self.line.called_off(ext_id)
+    }
+
+    /// Runs what was typed, slash and all.
+    pub(crate) async fn dispatch_line(
+        &self,
+        scene: &dyn Scene,
+        caller: &str,
+        line: &str,
+    ) -> Result<CommandResult> {
+        let (name, rest) = arguments::take_apart(line)?;
+        self.dispatch(scene, caller, name, rest.into()).await
+    }
+
+    /// Runs a command once it is its turn. Dropping the future calls it off.
+    ///
+    /// The command is looked up when it is its turn, since one before it may have changed the plugins.
+    pub(crate) async fn dispatch(
+        &self,
+        scene: &dyn Scene,
+        caller: &str,
+        name: &str,
+        args: CommandArgs,
+    ) -> Result<CommandResult> {
+        arguments::check_line(name, &args)?;
+        let scope = scene.scope().child();
+        let called_off = scope.token();
+        let mut place = self.line.join(caller, name)?;
+        unless(&called_off, place.called()).await;
+        if called_off.is_cancelled() {
+            return Err(closed());
+        }
+        let catalog = Catalog::of(scene.handlers());
+        let offer = catalog.find(name)?;
+        let correlation_id = match &place.inside {
+            Some(outer) => outer.correlation_id.clone(),
+            None => scene.turn().unwrap_or_else(ids::fresh),
+        };
+        let ext_id = offer.handler().ext_id();
+        place.begin(Task {
+            ext_id: ext_id.to_owned(),
+            correlation_id: correlation_id.clone(),
+            called_off: called_off.clone(),
+        });
+        let account = Account::open(&self.books, &correlation_id, offer.name(), ext_id, caller);
+        // Last, so that a command whose caller is gone is called off before the next one begins.
+        let _leash = Leash(scope);
+        let result = self.run(scene, offer, args, called_off).await;
+        account.close(&result);
+        result
+    }
+
+    async fn run(
+        &self,
+        scene: &dyn Scene,
+        offer: &Offer,
+        args: CommandArgs,
+        called_off: CancellationToken,
+    ) -> Result<CommandResult> {
+        let (declared, turn) = (offer.declaration(), scene.turn());
+        if turn.is_some() && !declared.turn_safe {
+            let reason = format!("`/{}` does not run while a turn does", declared.name);
+            return Ok(CommandResult::Blocked { reason });
+        }
+        let args = arguments::fit(declared, args)?.to_string();
+        let ids = CallIds {
+            session_id: Some(self.books.session_id.clone()),
+            correlation_id: turn,
+            tool_call_id: None,
+        };
+        let ids = serde_json::to_string(&ids).unwrap_or_default();
+        let cx = CallContext::new(called_off.clone(), ids);
+        let (handler, name) = (offer.handler().clone(), declared.name.clone());
+        let wanted = called_off.clone();
+        // A command may never come back. Whoever waits for it can stop waiting all the same.
+        let running = elsewhere(async move { unless(&wanted, handler.run(&name, args, cx)).await });
+        match unless(&called_off, running).await.flatten().flatten() {
+            None if called_off.is_cancelled() => Err(closed()),
+            None => Err(broken(offer)),
+            Some(Ok(shown)) => Ok(CommandResult::Done {
+                rendered: shown.rendered,
+                payload: shown.payload,
+            }),
+            Some(Err(error)) if called_off.is_cancelled() && error.class() == "Cancellation" => {
+                Err(error)
+            }
+            Some(Err(error)) => Err(explained(error, offer)),
+        }
+    }
+}
+
+/// Calls a command off when nobody waits for it any more.
+struct Leash(CancellationSource);
+
+impl Drop for Leash {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// What whoever ran a command is told of its failure: two classes speak to them, the others are about its insides.
+fn explained(error: Error, offer: &Offer) -> Error {
+    if matches!(error.class(), "Validation" | "ExtensionHost") {
+        return error;
+    }
+    let code = &codes::COMMAND_EXEC_FAILED;
+    let message = format!("the command `{}` failed: {}", offer.name(), error.message());
+    Error::new(code.class, code.name, message)
+        .with("name", offer.name())
+        .with("extensionId", offer.handler().ext_id())
+        .with("cause", format!("{}/{}", error.class(), error.code()))
+}
+
+/// The thread of the command ended without a word.
+fn broken(offer: &Offer) -> Error {
+    let code = &codes::CALL_PANICKED;
+    let message = format!("the command `{}` broke off", offer.name());
+    Error::new(code.class, code.name, message)
+        .with("extId", offer.handler().ext_id())
+        .with("call", "run")
+}
+
+impl std::fmt::Debug for Commands {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Commands")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,340 @@
+//! The event bus of one session: one stream, the same for every subscriber.
+//!
+//! Publishing puts an event into the stream and returns; it never waits for a subscriber. Subscribers are served by
+//! lanes. Almost always one lane serves them all, one call after the other, which is what makes an event cheap. A
+//! subscriber that takes long is given a lane of its own and falls behind by itself; one that does not return at all
+//! keeps the lane it is stuck in, and the others move to a new one. Each goes on exactly where it was.
+//!
+//! The stream keeps what the slowest subscriber has not heard, up to a bound. Beyond it the subscriber is moved
+//! forward, and everybody is told which events it missed.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, OnceLock, Weak};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use stud_contract_meta::Result;
+
+use crate::ids;
+use crate::limits::Limits;
+use crate::platform;
+use crate::redact::Redactor;
+use crate::sync::{Mutex, lock};
+use crate::timer::Timer;
+
+mod lane;
+
+use lane::{Lane, Seat};
+
+/// Something that happened.
+pub struct Event {
+    /// Its place in the session's stream, from 1.
+    pub seq: u64,
+    /// What happened.
+    pub name: Box<str>,
+    /// The turn it belongs to.
+    pub correlation_id: Box<str>,
+    /// The facts, as JSON. It is written once for all subscribers.
+    pub payload: Box<str>,
+}
+
+/// Hears events.
+pub trait Subscriber: Send + Sync {
+    /// The plugin behind it.
+    fn ext_id(&self) -> &str;
+
+    /// Takes one event.
+    fn hear(&self, event: &Event) -> Result<()>;
+}
+
+/// How a subscriber is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Service {
+    /// In the lane that serves all those who return at once.
+    Shared,
+    /// By itself from the start, for those who are known to take their time.
+    Apart,
+}
+
+/// The stream of one session.
+pub struct Bus {
+    stream: Mutex<Stream>,
+    timer: Arc<dyn Timer>,
+    limits: Limits,
+    /// Who is told of subscribers that fail or fall behind, besides the other subscribers.
+    trouble: OnceLock<Told>,
+    /// What must not be in what subscribers say when they fail.
+    redactor: OnceLock<Arc<Redactor>>,
+    this: Weak<Self>,
+}
+
+type Told = Box<dyn Fn(&Trouble) + Send + Sync>;
+
+/// A subscriber that fails or falls behind.
+#[derive(Debug)]
+pub struct Trouble {
+    /// The plugin.
+    pub ext_id: String,
+    /// What happened in.
+    pub correlation_id: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+struct Stream {
+    /// The number of the next event.
+    next: u64,
+    /// Events that somebody has still to hear; the last one is `next - 1`.
+    kept: VecDeque<Arc<Event>>,
+    /// What `kept` weighs.
+    bytes: usize,
+    lanes: Vec<Arc<Lane>>,
+    closed: bool,
+}
+
+/// What a subscriber may leave unheard before it is moved forward.
+const BACKLOG_BYTES: usize = 64 << 20;
+
+/// How far behind a subscriber is when it is reported.
+const BEHIND: u64 = 1024;
+
+impl Bus {
+    /// An empty stream.
+    pub fn new(timer: Arc<dyn Timer>, limits: Limits) -> Arc<Self> {
+        Arc::new_cyclic(|this| Self {
+            stream: Mutex::new(Stream {
+                next: 1,
+                kept: VecDeque::new(),
+                bytes: 0,
+                lanes: Vec::new(),
+                closed: false,
+            }),
+            timer,
+            limits,
+            trouble: OnceLock::new(),
+            redactor: OnceLock::new(),
+            this: this.clone(),
+        })
+    }
+
+    /// Names who is told of subscribers that fail or fall behind. Only the first one named is.
+    pub fn on_trouble(&self, told: impl Fn(&Trouble) + Send + Sync + 'static) {
+        let _ = self.trouble.set(Box::new(told));
+    }
+
+    /// Keeps secrets out of what subscribers say when they fail. Other events come without any.
+    pub(crate) fn redact_with(&self, redactor: &Arc<Redactor>) {
+        let _ = self.redactor.set(redactor.clone());
+    }
+
+    fn tell(&self, ext_id: &str, correlation_id: &str, message: String) {
+        if let Some(told) = self.trouble.get() {
+            told(&Trouble {
+                ext_id: ext_id.to_owned(),
+                correlation_id: correlation_id.to_owned(),
+                message,
+            });
+        }
+    }
+
+    /// Tells everybody. The payload becomes JSON once.
+    pub fn publish(&self, name: &str, correlation_id: &str, payload: &impl Serialize) {
+        // What core and plugins publish are maps with text keys, which cannot fail to become JSON.
+        let payload = serde_json::to_string(payload).unwrap_or_else(|_| "null".to_owned());
+        self.put(name, correlation_id, payload.into_boxed_str());
+    }
+
+    /// Tells everybody what is JSON text already.
+    pub fn publish_text(&self, name: &str, correlation_id: &str, payload: String) {
+        self.put(name, correlation_id, payload.into_boxed_str());
+    }
+
+    fn put(&self, name: &str, correlation_id: &str, payload: Box<str>) {
+        let (rouse, skipped) = {
+            let mut stream = lock(&self.stream);
+            if stream.closed {
+                return;
+            }
+            let event = Event {
+                seq: stream.next,
+                name: name.into(),
+                correlation_id: correlation_id.into(),
+                payload,
+            };
+            stream.next += 1;
+            if stream.lanes.is_empty() {
+                return;
+            }
+            stream.bytes += event.weight();
+            stream.kept.push_back(Arc::new(event));
+            let skipped = if stream.bytes > BACKLOG_BYTES {
+                stream.skip_the_slowest()
+            } else {
+                Vec::new()
+            };
+            (stream.idle_lanes(), skipped)
+        };
+        for lane in rouse {
+            self.run(lane);
+        }
+        for skipped in skipped {
+            self.publish("EventsSkipped", correlation_id, &skipped);
+        }
+    }
+
+    /// Adds a subscriber, from the next event on.
+    pub fn subscribe(&self, subscriber: Arc<dyn Subscriber>, service: Service) {
+        let mut stream = lock(&self.stream);
+        if stream.closed {
+            return;
+        }
+        let seat = Arc::new(Seat::new(subscriber, stream.next - 1));
+        let shared = stream.lanes.iter().find(|lane| lane.is_shared());
+        match (service, shared) {
+            (Service::Shared, Some(lane)) => lane.seat(seat),
+            (Service::Shared, None) => stream.lanes.push(Lane::shared(vec![seat])),
+            (Service::Apart, _) => stream.lanes.push(Lane::apart(seat)),
+        }
+    }
+
+    /// Takes a subscriber out. It may still be hearing an event, and hears no other.
+    pub fn unsubscribe(&self, ext_id: &str) {
+        let mut stream = lock(&self.stream);
+        for lane in &stream.lanes {
+            lane.unseat(ext_id);
+        }
+        stream.lanes.retain(|lane| !lane.is_empty());
+        stream.forget_heard();
+    }
+
+    /// The number of the last event.
+    pub fn last_seq(&self) -> u64 {
+        lock(&self.stream).next - 1
+    }
+
+    /// Whether everybody who is not stuck has heard everything.
+    pub fn is_quiet(&self) -> bool {
+        let stream = lock(&self.stream);
+        let last = stream.next - 1;
+        stream
+            .lanes
+            .iter()
+            .all(|lane| lane.is_stuck() || lane.all_heard(last))
+    }
+
+    /// Takes no more events. What was published before is still delivered.
+    pub fn close(&self) {
+        lock(&self.stream).closed = true;
+    }
+
+    fn run(&self, lane: Arc<Lane>) {
+        let Some(bus) = self.this.upgrade() else {
+            return;
+        };
+        lane::watch(&bus, &lane);
+        crate::work::spawn(move || lane::serve(&bus, &lane));
+    }
+
+    /// A handler failed. It is reported once, and a failure to take that report is not.
+    fn suppress(&self, event: &Event, ext_id: &str, error: &stud_contract_meta::Error) {
+        if &*event.name == "SuppressedError" {
+            return;
+        }
+        let reason = format!("`{ext_id}` failed to take `{}`", event.name);
+        let mut cause = format!("{}/{}: {}", error.class(), error.code(), error.message());
+        if let Some(redactor) = self.redactor.get() {
+            cause = redactor.text(&cause).into_owned();
+        }
+        self.tell(ext_id, &event.correlation_id, format!("{reason}: {cause}"));
+        let payload = json!({
+            "type": "SuppressedError",
+            "reason": reason,
+            "cause": cause,
+            "at": platform::rfc3339(platform::now()),
+            "extId": ext_id,
+        });
+        self.publish("SuppressedError", &event.correlation_id, &payload);
+    }
+
+    fn lagged(&self, ext_id: &str, behind: u64, stuck: bool) {
+        let correlation_id = ids::fresh();
+        let message = if stuck {
+            format!("`{ext_id}` does not come back from an event; {behind} wait for it")
+        } else {
+            format!("`{ext_id}` is {behind} events behind")
+        };
+        self.tell(ext_id, &correlation_id, message);
+        let payload = json!({"extId": ext_id, "behind": behind, "stuck": stuck});
+        self.publish("SubscriberLagged", &correlation_id, &payload);
+    }
+}
+
+impl Event {
+    fn weight(&self) -> usize {
+        self.payload.len() + self.name.len() + self.correlation_id.len() + size_of::<Self>()
+    }
+}
+
+impl Stream {
+    /// Lanes that have something to do and are not at it. They count as at it from now on.
+    fn idle_lanes(&self) -> Vec<Arc<Lane>> {
+        self.lanes
+            .iter()
+            .filter(|lane| lane.rouse())
+            .cloned()
+            .collect()
+    }
+
+    /// What comes after `heard`, not too much at a time.
+    fn after(&self, heard: u64, at_most: usize) -> Vec<Arc<Event>> {
+        let first = self.next - self.kept.len() as u64;
+        let skip =
+            usize::try_from(heard.saturating_add(1).saturating_sub(first)).unwrap_or(usize::MAX);
+        let events = self.kept.iter().skip(skip).take(at_most);
+        events.cloned().collect()
+    }
+
+    /// Lets go of what everybody has heard.
+    fn forget_heard(&mut self) {
+        let heard = self.lanes.iter().map(|lane| lane.heard()).min();
+        let heard = heard.unwrap_or(self.next - 1);
+        while let Some(event) = self.kept.front()
+            && event.seq <= heard
+        {
+            self.bytes -= event.weight();
+            self.kept.pop_front();
+        }
+    }
+
+    /// Moves the subscribers that are furthest behind to the present.
+    fn skip_the_slowest(&mut self) -> Vec<Value> {
+        let last = self.next - 1;
+        let slowest = self.lanes.iter().map(|lane| lane.heard()).min();
+        let behind = self
+            .lanes
+            .iter()
+            .filter(|lane| Some(lane.heard()) == slowest);
+        let skipped = behind.flat_map(|lane| lane.skip_to(last)).collect();
+        self.forget_heard();
+        skipped
+    }
+}
+
+impl fmt::Debug for Bus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bus")
+            .field("last_seq", &self.last_seq())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{} {} {}", self.seq, self.name, self.payload)
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(shuttle))]
+mod tests;

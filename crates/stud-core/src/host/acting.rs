@@ -1,0 +1,135 @@
+//! Services that change something: session, context, commands.
+
+use serde_json::json;
+use stud_contract_meta::{Kind, Result};
+use stud_host_api::BoxFuture;
+use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion};
+use stud_host_api::context::{ContextContributor, ContextFragment};
+use stud_host_api::refusal;
+use stud_host_api::session::{
+    Appended, ChildOutcome, OpenChild, Page, SessionAccessor, SessionRecord, SessionView,
+    SlotValue, StateSlot,
+};
+
+use super::{Host, now};
+use crate::scope::Scope as Layer;
+use crate::session::Slot;
+
+impl SessionAccessor for Host {
+    fn read(&self, page: Page) -> BoxFuture<'_, Result<SessionView>> {
+        now(self
+            .session("session")
+            .and_then(|session| session.view(self.id(), page)))
+    }
+
+    fn append(&self, record: SessionRecord) -> BoxFuture<'_, Result<Appended>> {
+        if let Err(error) = self.alive("session") {
+            return now(Err(error));
+        }
+        if matches!(record, SessionRecord::UserInput { .. }) && self.plugin.kind != Kind::Ui {
+            return now(Err(refusal::user_input_forbidden(self.category())));
+        }
+        let session = match self.session("session") {
+            Ok(session) => session,
+            Err(error) => return now(Err(error)),
+        };
+        Box::pin(async move {
+            let seq = match record {
+                SessionRecord::UserInput { text } => session.submit(self.id(), text).await?,
+                SessionRecord::Note { text } => session.note(self.id(), text).await?,
+                // A kind that this core does not know cannot have come through its own Host API.
+                _ => return self.not_ready("session"),
+            };
+            Ok(Appended { seq })
+        })
+    }
+
+    fn state_slot(&self, ext_id: &str) -> Result<Box<dyn StateSlot>> {
+        self.alive("session")?;
+        if ext_id != self.id() {
+            if let Some(session) = self.link.get() {
+                let payload =
+                    json!({"extId": self.id(), "ownerExtId": ext_id, "decision": "denied"});
+                let correlation_id = session.correlation_id();
+                let books = session.books();
+                books.audit(
+                    "StateSlotDrift",
+                    Some("SlotAccessDenied"),
+                    &correlation_id,
+                    payload,
+                );
+            }
+            return Err(refusal::slot_access_denied(self.id(), ext_id));
+        }
+        let session = self.session("session")?;
+        Ok(Box::new(Slot {
+            session,
+            owner: self.plugin.clone(),
+        }))
+    }
+
+    fn open_child(&self, _: OpenChild) -> BoxFuture<'_, Result<ChildOutcome>> {
+        if let Err(error) = self.alive("session") {
+            return now(Err(error));
+        }
+        let is_delegate = self.plugin.scope == Layer::Bundled && self.id() == "delegate";
+        if !is_delegate {
+            return now(Err(refusal::open_child_forbidden(self.id())));
+        }
+        now(self.not_ready("session"))
+    }
+}
+
+impl StateSlot for Slot {
+    fn read(&self) -> BoxFuture<'_, Result<Option<SlotValue>>> {
+        now(self.read())
+    }
+
+    fn write(&self, value: SlotValue) -> BoxFuture<'_, Result<()>> {
+        Box::pin(self.write(value))
+    }
+}
+
+impl ContextContributor for Host {
+    fn contribute(&self, _: ContextFragment) -> BoxFuture<'_, Result<()>> {
+        if let Err(error) = self.alive("context") {
+            return now(Err(error));
+        }
+        if self.plugin.kind != Kind::ContextProvider {
+            let refused = refusal::context_contribution_forbidden(self.category());
+            return now(Err(refused));
+        }
+        now(self.not_ready("context"))
+    }
+}
+
+impl CommandSurface for Host {
+    fn list(&self) -> Result<Vec<CommandRef>> {
+        let session = self.session("commands")?;
+        Ok(session.list_commands())
+    }
+
+    fn complete(&self, input: &str, cursor: usize) -> Result<Vec<Completion>> {
+        let session = self.session("commands")?;
+        Ok(session.complete_command(input, cursor))
+    }
+
+    fn dispatch<'a>(
+        &'a self,
+        name: &'a str,
+        args: CommandArgs,
+    ) -> BoxFuture<'a, Result<CommandResult>> {
+        if let Err(error) = self.alive("commands") {
+            return now(Err(error));
+        }
+        if !matches!(self.plugin.kind, Kind::Ui | Kind::Command) {
+            return now(Err(refusal::command_dispatch_forbidden(self.category())));
+        }
+        match self.session("commands") {
+            Ok(session) => {
+                Box::pin(async move { session.dispatch_command(self.id(), name, args).await })
+            }
+            Err(error) => now(Err(error)),
+        }
+    }
+}

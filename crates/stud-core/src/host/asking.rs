@@ -1,0 +1,72 @@
+//! Services that ask a person or say when to stop: interaction and cancellation.
+
+use stud_abi::CancellationToken;
+use stud_contract_interaction::{Payload, Response};
+use stud_contract_meta::{Kind, Result};
+use stud_host_api::BoxFuture;
+use stud_host_api::cancellation::{CancellationFactory, Scope};
+use stud_host_api::interaction::InteractionRequester;
+use stud_host_api::refusal;
+
+use super::{Host, now};
+use crate::session::Session;
+
+impl Host {
+    /// What a prompt of this plugin lives and dies with: the innermost scope it works in.
+    fn innermost(&self, session: &Session) -> CancellationToken {
+        let scopes = session.scopes();
+        let inner = scopes
+            .tool_of(self.id())
+            .or_else(|| session.commands().called_off(self.id()))
+            .or_else(|| scopes.turn());
+        inner.unwrap_or_else(|| session.scope().token())
+    }
+}
+
+impl InteractionRequester for Host {
+    fn request(&self, payload: Payload) -> BoxFuture<'_, Result<Response>> {
+        if let Err(error) = self.alive("interaction") {
+            return now(Err(error));
+        }
+        let kind = payload.kind();
+        let declared = &self.plugin.manifest.interaction_kinds;
+        let is_declared = declared.iter().any(|word| word == kind.as_str());
+        if !is_declared || !kind.may_be_raised_by(self.category()) {
+            let refused = refusal::interaction_kind_forbidden(kind, self.category());
+            return now(Err(refused));
+        }
+        if let Err(error) = payload.check() {
+            return now(Err(error));
+        }
+        let session = match self.session("interaction") {
+            // A state machine asks between its stages, and none runs outside a machine that is attached.
+            Ok(_) if self.plugin.kind == Kind::StateMachine => {
+                return now(self.not_ready("interaction"));
+            }
+            Ok(session) => session,
+            Err(error) => return now(Err(error)),
+        };
+        let raised = session.ask(Some(self.id()), self.innermost(&session), payload);
+        Box::pin(raised)
+    }
+
+    fn respond(&self, response: Response) -> BoxFuture<'_, Result<()>> {
+        let session = match self.session("interaction") {
+            Ok(session) if session.prompts().has(self.id()) => session,
+            _ => return now(self.not_ready("interaction")),
+        };
+        Box::pin(async move { session.prompts().respond(self.id(), response).await })
+    }
+}
+
+impl CancellationFactory for Host {
+    fn token(&self, scope: Scope) -> Result<CancellationToken> {
+        let session = self.session("cancellation")?;
+        let token = match scope {
+            Scope::Session => Some(session.scope().token()),
+            Scope::Turn => session.scopes().turn(),
+            Scope::Tool => session.scopes().tool_of(self.id()),
+        };
+        token.map_or_else(|| self.not_ready("cancellation"), Ok)
+    }
+}

@@ -1,0 +1,182 @@
+//! Services that only look: env, config, workspace, prompt, resource, metrics.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use secrecy::ExposeSecret;
+use serde_json::{Map, Value, json};
+use stud_contract_meta::Result;
+use stud_host_api::BoxFuture;
+use stud_host_api::config::{ConfigReader, READ_GLOBAL_KEYS};
+use stud_host_api::env::EnvReader;
+use stud_host_api::metrics::{
+    RuntimeReader, RuntimeSnapshot, SnapshotHandler, Subscription, TokenHandler,
+};
+use stud_host_api::prompt::{Prompt, PromptFilter, PromptReader, PromptRef};
+use stud_host_api::refusal;
+use stud_host_api::resource::{Resource, ResourceFilter, ResourceReader, ResourceRef};
+use stud_host_api::workspace::WorkspaceInfo;
+
+use super::{Host, now};
+use crate::contracts::CORE_VERSION;
+use crate::metrics::Reader;
+use crate::prompt_registry::PromptRegistry;
+
+impl EnvReader for Host {
+    fn get(&self, name: &str) -> Result<Option<String>> {
+        self.alive("env")?;
+        let Some(resolved) = self.ground.env.get(name)? else {
+            return Ok(None);
+        };
+        if let Some(session) = self.link.get() {
+            let payload = json!({
+                "extId": self.id(),
+                "name": name,
+                "source": resolved.source.as_str(),
+                "scopeLayer": resolved.scope_layer(),
+            });
+            let correlation_id = session.correlation_id();
+            session
+                .books()
+                .audit("Env", Some("EnvResolved"), &correlation_id, payload);
+        }
+        Ok(Some(resolved.value.expose_secret().to_owned()))
+    }
+}
+
+impl ConfigReader for Host {
+    fn read_own(&self) -> Result<Map<String, Value>> {
+        self.alive("config")?;
+        match &self.plugin.config {
+            Value::Object(config) => Ok(config.clone()),
+            _ => Ok(Map::new()),
+        }
+    }
+
+    fn read_global(&self, key: &str) -> Result<Value> {
+        self.alive("config")?;
+        if !READ_GLOBAL_KEYS.contains(&key) {
+            return Err(refusal::unknown_config_key(key));
+        }
+        let set = |section, member, otherwise: &str| {
+            self.ground
+                .settings
+                .get(section, member)
+                .map_or_else(|| otherwise.into(), |sourced| sourced.value.clone())
+        };
+        let places = &self.ground.places;
+        Ok(match key {
+            "securityMode" => match self.link.get() {
+                Some(session) => json!(session.facts().mode),
+                None => set("securityMode", "mode", "ask"),
+            },
+            "projectRoot" => places.project_root.display().to_string().into(),
+            "globalRoot" => places.global_root.display().to_string().into(),
+            "coreVersion" => CORE_VERSION.to_string().into(),
+            "headless" => self.ground.headless.into(),
+            _ => set("logging", "level", "info"),
+        })
+    }
+}
+
+impl WorkspaceInfo for Host {
+    fn project_root(&self) -> Result<PathBuf> {
+        self.alive("workspace")?;
+        Ok(self.ground.places.project_root.clone())
+    }
+
+    fn global_root(&self) -> Result<PathBuf> {
+        self.alive("workspace")?;
+        Ok(self.ground.places.global_root.clone())
+    }
+
+    fn correlation_id(&self) -> Result<Option<String>> {
+        self.alive("workspace")?;
+        Ok(self.link.get().and_then(|session| session.turn_id()))
+    }
+
+    fn session_id(&self) -> Result<String> {
+        self.alive("workspace")?;
+        match self.link.get() {
+            Some(session) => Ok(session.id().to_owned()),
+            None => self.not_ready("workspace"),
+        }
+    }
+}
+
+impl PromptReader for Host {
+    fn list(&self, filter: PromptFilter) -> BoxFuture<'_, Result<Vec<PromptRef>>> {
+        now(self.alive("prompt").map(|()| match self.link.get() {
+            Some(session) => session.prompt_registry().list(self.id(), &filter),
+            None => Vec::new(),
+        }))
+    }
+
+    fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Prompt>> {
+        Box::pin(async move {
+            self.alive("prompt")?;
+            match self.link.get() {
+                Some(session) => session.prompt_registry().read(self.id(), id).await,
+                // Outside a session nobody has registered any.
+                None => PromptRegistry::default().read(self.id(), id).await,
+            }
+        })
+    }
+}
+
+impl ResourceReader for Host {
+    fn list(&self, filter: ResourceFilter) -> BoxFuture<'_, Result<Vec<ResourceRef>>> {
+        now(self.alive("resource").map(|()| match self.link.get() {
+            Some(session) => session.resource_registry().list(self.id(), &filter),
+            None => Vec::new(),
+        }))
+    }
+
+    fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Resource>> {
+        Box::pin(async move {
+            self.alive("resource")?;
+            match self.link.get() {
+                Some(session) => session.resource_registry().read(self.id(), id).await,
+                None => Err(refusal::resource_missing(id)),
+            }
+        })
+    }
+}
+
+impl Host {
+    fn reader(&self) -> Option<&Reader> {
+        if self.reader.get().is_none() {
+            let reader = self.link.get()?.reader_for(self.id());
+            // Whoever comes second uses the first one's.
+            let _ = self.reader.set(reader);
+        }
+        self.reader.get().map(Arc::as_ref)
+    }
+}
+
+impl RuntimeReader for Host {
+    fn snapshot(&self) -> Result<Arc<RuntimeSnapshot>> {
+        self.alive("metrics")?;
+        Ok(match self.link.get() {
+            Some(session) => session.metrics().snapshot(),
+            None => self.ground.nothing.clone(),
+        })
+    }
+
+    fn subscribe(&self, handler: SnapshotHandler) -> Result<Subscription> {
+        self.alive("metrics")?;
+        match self.reader() {
+            Some(reader) => reader.subscribe(handler),
+            // Outside a session nothing changes, so there is nothing to tell.
+            None => Ok(Subscription::new(|| {})),
+        }
+    }
+
+    fn subscribe_to_tokens(&self, handler: TokenHandler) -> Result<Subscription> {
+        self.alive("metrics")?;
+        match self.reader() {
+            Some(reader) => reader.subscribe_to_tokens(handler),
+            None => Ok(Subscription::new(|| {})),
+        }
+    }
+}

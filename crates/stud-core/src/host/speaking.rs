@@ -1,0 +1,146 @@
+//! Services that tell: events and audit.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use stud_contract_meta::{Error, Result};
+use stud_diagnostics::codes;
+use stud_host_api::BoxFuture;
+use stud_host_api::audit::{
+    ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRecord, is_core_class,
+};
+use stud_host_api::events::{Event, EventPublisher, is_core_event};
+use stud_host_api::refusal;
+
+use super::{Host, now};
+use crate::audit::Trail;
+use crate::platform;
+use crate::validate::schema;
+
+/// How many events one plugin may publish in a second. What it says beyond that is noise to everyone else.
+const EVENTS_PER_SECOND: u64 = 10_000;
+
+/// How fast a plugin speaks.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    second: AtomicU64,
+    said: AtomicU64,
+}
+
+impl Pace {
+    /// Counts one more event; gives its number in this second if it is too many.
+    fn exceeded(&self) -> Option<u64> {
+        let second = platform::ticks() / 1_000_000_000;
+        if self.second.swap(second, Ordering::AcqRel) != second {
+            self.said.store(0, Ordering::Release);
+        }
+        let said = self.said.fetch_add(1, Ordering::AcqRel) + 1;
+        (said > EVENTS_PER_SECOND).then_some(said)
+    }
+}
+
+impl Host {
+    fn declared(&self) -> &BTreeMap<String, jsonschema::Validator> {
+        self.events.get_or_init(|| {
+            let events = self.plugin.manifest.events.iter();
+            // A schema that does not compile was refused with the manifest.
+            let ready = events.filter_map(|event| {
+                let validator = schema::build(&event.schema).ok()?;
+                Some((event.name.clone(), validator))
+            });
+            ready.collect()
+        })
+    }
+
+    fn flooding(&self, said: u64) -> Error {
+        let code = &codes::EVENT_RATE_EXCEEDED;
+        let message = format!(
+            "`{}` published more than {EVENTS_PER_SECOND} events in a second; this one was dropped",
+            self.id()
+        );
+        let error = Error::new(code.class, code.name, message)
+            .with("extId", self.id())
+            .with("limit", EVENTS_PER_SECOND);
+        // It is named once for each second in which it happens.
+        if said == EVENTS_PER_SECOND + 1
+            && let Some(session) = self.link.get()
+        {
+            let reason = format!("`{}` floods the event stream", self.id());
+            let correlation_id = session.correlation_id();
+            session.books().suppress(&reason, &correlation_id, &error);
+        }
+        error
+    }
+}
+
+impl EventPublisher for Host {
+    fn publish(&self, event: Event) -> Result<()> {
+        self.alive("events")?;
+        if is_core_event(&event.name) {
+            return Err(refusal::event_name_reserved(&event.name));
+        }
+        let Some(validator) = self.declared().get(&event.name) else {
+            return Err(refusal::event_undeclared(&event.name));
+        };
+        if let Some(error) = validator.iter_errors(&event.payload).next() {
+            let (place, problem) = (schema::place(&error), schema::problem(&error));
+            return Err(refusal::event_payload_invalid(
+                &event.name,
+                &place,
+                &problem,
+            ));
+        }
+        let session = self.session("events")?;
+        if let Some(said) = self.pace.exceeded() {
+            return Err(self.flooding(said));
+        }
+        let correlation_id = session.correlation_id();
+        session
+            .books()
+            .publish(&event.name, &correlation_id, &event.payload);
+        Ok(())
+    }
+}
+
+impl AuditLogger for Host {
+    fn record(&self, event: AuditEvent) -> BoxFuture<'_, Result<()>> {
+        if let Err(error) = self.alive("audit") {
+            return now(Err(error));
+        }
+        if is_core_class(&event.class) {
+            return now(Err(refusal::audit_class_reserved(&event.class)));
+        }
+        now(self.session("audit").map(|session| {
+            let AuditEvent {
+                class,
+                kind,
+                payload,
+            } = event;
+            let correlation_id = session.correlation_id();
+            let books = session.books();
+            books.audit_as(
+                self.id(),
+                &class,
+                kind.as_deref(),
+                &correlation_id,
+                payload.into(),
+            );
+        }))
+    }
+
+    fn query(&self, query: AuditQuery) -> BoxFuture<'_, Result<Vec<AuditRecord>>> {
+        let found = self.session("audit").and_then(|session| {
+            let trail = session.books().trail.as_ref();
+            trail.map_or(Ok(Vec::new()), |trail| trail.query(&query))
+        });
+        now(found)
+    }
+
+    fn active_subagents(&self) -> BoxFuture<'_, Result<Vec<ActiveSubagent>>> {
+        let found = self.session("audit").and_then(|session| {
+            let trail = session.books().trail.as_ref();
+            trail.map_or(Ok(Vec::new()), Trail::active_subagents)
+        });
+        now(found)
+    }
+}

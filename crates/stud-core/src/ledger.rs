@@ -1,0 +1,290 @@
+//! Where one session writes down what happens: the single writer of its transcript.
+//!
+//! Everything that changes a session is posted here as a commit: records, how safe they have to be, and what follows
+//! from them. One writer takes what has gathered, numbers it, hands it to the store in one call, and only then lets
+//! the consequences happen, in the same order. So nobody sees a record that would not survive the process, and a disk
+//! that is slow makes batches larger rather than queues longer.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+use stud_contract_meta::{Error, Result};
+use stud_contract_session_store::{Durability, JournalBatch, JournalPage, JournalRecord, Page};
+use stud_diagnostics::codes;
+use stud_host_api::session::TranscriptRecord;
+
+use crate::platform;
+use crate::redact::Redactor;
+use crate::store::Store;
+use crate::sync::{AtomicU64, Mutex, lock, promise};
+use crate::timer::{Alarm, Timer};
+use crate::work::Mailbox;
+
+mod loose;
+
+pub(crate) use loose::LooseEnds;
+
+/// Records that are only written are made safe against the loss of power within this time.
+const SYNC_WITHIN: Duration = Duration::from_millis(50);
+
+/// A record that has no number yet.
+#[derive(Debug, Clone, Default)]
+pub struct Draft {
+    /// What it is.
+    pub kind: &'static str,
+    /// The turn it belongs to.
+    pub correlation_id: Option<String>,
+    /// The plugin that adds it; none for core's own.
+    pub ext_id: Option<String>,
+    /// The content.
+    pub payload: Value,
+}
+
+/// The transcript of one session, and the only way to add to it.
+pub struct Ledger {
+    session_id: String,
+    mailbox: Arc<Mailbox<Commit>>,
+    store: Arc<dyn Store>,
+    last_seq: Arc<AtomicU64>,
+    loose_ends: Arc<Mutex<LooseEnds>>,
+}
+
+type Then = Box<dyn FnOnce(Result<u64>) + Send>;
+
+struct Commit {
+    drafts: Vec<Draft>,
+    durability: Durability,
+    then: Then,
+}
+
+impl Ledger {
+    /// A ledger that goes on after `last_seq`. An empty one begins with `first`, when there is something to write.
+    pub fn new(
+        session_id: &str,
+        last_seq: u64,
+        first: Draft,
+        store: Arc<dyn Store>,
+        redactor: Arc<Redactor>,
+        timer: Arc<dyn Timer>,
+    ) -> Arc<Self> {
+        let last = Arc::new(AtomicU64::new(last_seq));
+        let loose_ends = Arc::new(Mutex::default());
+        Arc::new_cyclic(|ledger| {
+            let mut writer = Writer {
+                session_id: session_id.to_owned(),
+                last_seq: last.clone(),
+                loose_ends: loose_ends.clone(),
+                first: (last_seq == 0).then_some(first),
+                store: store.clone(),
+                redactor,
+                timer,
+                ledger: ledger.clone(),
+                pending: None,
+            };
+            Self {
+                session_id: session_id.to_owned(),
+                mailbox: Mailbox::new(move |batch| writer.write(batch)),
+                store,
+                last_seq: last,
+                loose_ends,
+            }
+        })
+    }
+
+    /// Adds records; `then` learns the number of the last one, on the writer's thread.
+    ///
+    /// What `then` does is seen by everyone in the order of the records, so it must not wait for anything.
+    pub fn commit(
+        &self,
+        drafts: Vec<Draft>,
+        durability: Durability,
+        then: impl FnOnce(Result<u64>) + Send + 'static,
+    ) {
+        self.mailbox.post(Commit {
+            drafts,
+            durability,
+            then: Box::new(then),
+        });
+    }
+
+    /// Adds records and waits until they are as safe as they have to be.
+    pub async fn append(&self, drafts: Vec<Draft>, durability: Durability) -> Result<u64> {
+        let (promise, promised) = promise();
+        self.commit(drafts, durability, move |result| promise.keep(result));
+        promised.await.unwrap_or_else(|| Err(closed()))
+    }
+
+    /// The number of the last record that was written.
+    pub fn last_seq(&self) -> u64 {
+        self.last_seq.load(Ordering::Acquire)
+    }
+
+    /// What this process has begun and not ended, as far as consequences have happened.
+    pub(crate) fn loose_ends(&self) -> LooseEnds {
+        lock(&self.loose_ends).clone()
+    }
+
+    /// A page of the transcript.
+    pub fn page(&self, page: Page) -> Result<JournalPage> {
+        self.store.read_journal(&self.session_id, page)
+    }
+}
+
+/// `Cancellation/SessionCancelled`: the session ended first.
+pub(crate) fn closed() -> Error {
+    let code = &codes::SESSION_CANCELLED;
+    Error::new(code.class, code.name, "the session ended first")
+}
+
+/// A record as it lies in the store; its number is beside it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry<'a> {
+    timestamp: &'a str,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    correlation_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ext_id: Option<&'a str>,
+    payload: Value,
+}
+
+/// A stored record with its number.
+pub fn transcript_record(stored: JournalRecord) -> TranscriptRecord {
+    let seq = stored.seq;
+    let mut record = stored.record;
+    if let Value::Object(members) = &mut record {
+        members.insert("seq".to_owned(), seq.into());
+    }
+    // A record of another shape keeps its place, so that whoever pages sees that something is there.
+    serde_json::from_value(record).unwrap_or_else(|_| TranscriptRecord {
+        seq,
+        kind: "unreadable".to_owned(),
+        ..TranscriptRecord::default()
+    })
+}
+
+struct Writer {
+    session_id: String,
+    last_seq: Arc<AtomicU64>,
+    loose_ends: Arc<Mutex<LooseEnds>>,
+    /// The first record of all, until it is written.
+    first: Option<Draft>,
+    store: Arc<dyn Store>,
+    redactor: Arc<Redactor>,
+    timer: Arc<dyn Timer>,
+    ledger: Weak<Ledger>,
+    /// Rings when what was written has to be made safe.
+    pending: Option<Alarm>,
+}
+
+impl Writer {
+    fn write(&mut self, batch: VecDeque<Commit>) {
+        let (records, ends) = self.number(&batch);
+        let last = ends.last().copied();
+        let written = self.append(records, Durability::Written);
+        if let (Ok(()), Some(last)) = (&written, last) {
+            self.last_seq.store(last, Ordering::Release);
+            if last > 0 {
+                self.first = None;
+            }
+        }
+        // What comes before the first record that has to be synced need not wait for the disk.
+        let mut synced = None;
+        for (commit, end) in batch.into_iter().zip(ends) {
+            let safe = match (&written, commit.durability) {
+                (Ok(()), Durability::Synced) => {
+                    synced.get_or_insert_with(|| self.append(Vec::new(), Durability::Synced))
+                }
+                (result, _) => result,
+            };
+            if written.is_ok() && !commit.drafts.is_empty() {
+                let mut loose_ends = lock(&self.loose_ends);
+                for draft in &commit.drafts {
+                    loose_ends.take(draft.kind, &draft.payload);
+                }
+            }
+            (commit.then)(safe.clone().map(|()| end));
+        }
+        if matches!(synced, Some(Ok(()))) {
+            self.pending = None;
+        } else if written.is_ok() {
+            self.sync_later();
+        }
+    }
+
+    /// Gives every draft its number, and every commit the number of its last record.
+    fn number(&self, batch: &VecDeque<Commit>) -> (Vec<JournalRecord>, Vec<u64>) {
+        let timestamp = platform::rfc3339(platform::now());
+        let mut seq = self.last_seq.load(Ordering::Acquire);
+        let mut records = Vec::new();
+        let mut ends = Vec::with_capacity(batch.len());
+        for commit in batch {
+            let first = self
+                .first
+                .as_ref()
+                .filter(|_| seq == 0 && !commit.drafts.is_empty());
+            for draft in first.into_iter().chain(&commit.drafts) {
+                seq += 1;
+                let record = self.record(draft, &timestamp);
+                records.push(JournalRecord { seq, record });
+            }
+            ends.push(seq);
+        }
+        (records, ends)
+    }
+
+    fn record(&self, draft: &Draft, timestamp: &str) -> Value {
+        let mut payload = draft.payload.clone();
+        self.redactor.redact(&mut payload);
+        let entry = Entry {
+            timestamp,
+            kind: draft.kind,
+            correlation_id: draft.correlation_id.as_deref(),
+            ext_id: draft.ext_id.as_deref(),
+            payload,
+        };
+        // Maps with text keys cannot fail to become JSON.
+        serde_json::to_value(entry).unwrap_or_default()
+    }
+
+    /// Hands records to the store, and tries once more if it fails.
+    fn append(&self, records: Vec<JournalRecord>, durability: Durability) -> Result<()> {
+        if records.is_empty() && durability == Durability::Written {
+            return Ok(());
+        }
+        let batch = JournalBatch {
+            records,
+            durability,
+        };
+        let first = self.store.append(&self.session_id, batch.clone());
+        first.or_else(|_| self.store.append(&self.session_id, batch))
+    }
+
+    fn sync_later(&mut self) {
+        if self.pending.is_some() {
+            return;
+        }
+        // Only the writer may touch the store, so the alarm posts a commit without records.
+        let ledger = self.ledger.clone();
+        let job = Box::new(move || {
+            if let Some(ledger) = ledger.upgrade() {
+                ledger.commit(Vec::new(), Durability::Synced, |_| {});
+            }
+        });
+        self.pending = Some(self.timer.after(SYNC_WITHIN, job));
+    }
+}
+
+impl std::fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ledger")
+            .field("session_id", &self.session_id)
+            .field("last_seq", &self.last_seq())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,37 @@
+//! What a journal has begun and not ended.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What is on record as begun and not as ended. A process that ends early leaves it so.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct LooseEnds {
+    pub(crate) prompts: BTreeSet<String>,
+    /// Their tools, by the ids of the calls.
+    pub(crate) tool_calls: BTreeMap<String, String>,
+}
+
+impl LooseEnds {
+    /// What a record begins or ends.
+    pub(crate) fn take(&mut self, kind: &str, payload: &Value) {
+        let text = |member: &str| payload[member].as_str().unwrap_or_default().to_owned();
+        match kind {
+            "interaction_request" => {
+                self.prompts.insert(text("interactionId"));
+            }
+            "interaction_response" => {
+                self.prompts.remove(&text("interactionId"));
+            }
+            "tool_call" => {
+                self.tool_calls.insert(text("toolCallId"), text("toolName"));
+            }
+            "tool_result" => {
+                self.tool_calls.remove(&text("toolCallId"));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! How long a plugin may take.
+
+use std::time::Duration;
+
+/// How long a plugin may take.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// For its entry and for each lifecycle phase.
+    pub lifecycle: Duration,
+    /// For one event, before its subscriber counts as stuck.
+    pub event: Duration,
+    /// For suggestions while somebody types.
+    pub completion: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            lifecycle: Duration::from_secs(5),
+            event: Duration::from_secs(1),
+            completion: Duration::from_secs(1),
+        }
+    }
+}
+
+impl Limits {
+    pub(crate) fn lifecycle_ms(&self) -> u64 {
+        u64::try_from(self.lifecycle.as_millis()).unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,348 @@
+//! A session: what one person and one assistant do together, from its start to its end, over any number of processes.
+//!
+//! The session is a handful of parts that each guard one thing. The [`Ledger`](crate::ledger::Ledger) is its only
+//! writer; whatever changes the session goes through it as a record, and takes effect when the record is safe.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use stud_abi::{CancellationSource, CancellationToken};
+use stud_contract_interaction::Payload;
+use stud_contract_meta::{Error, Result};
+use stud_contract_session_store::Durability;
+use stud_diagnostics::{Diagnostic, Severity, codes};
+use stud_host_api::metrics::{DiagnosticItem, Level};
+use stud_host_api::session::SessionView;
+
+use crate::books::Books;
+use crate::commands::Commands;
+use crate::ids;
+use crate::ledger::{Draft, LooseEnds, transcript_record};
+use crate::limits::Limits;
+use crate::metrics::{Collector, Reader};
+use crate::platform;
+use crate::prompt_registry::PromptRegistry;
+use crate::prompts::{Asker, Prompts, Raised};
+use crate::registry::Registry;
+use crate::resource_registry::ResourceRegistry;
+use crate::store::Store;
+use crate::sync::{Mutex, lock};
+
+mod commands;
+mod inputs;
+mod memory;
+mod open;
+mod scopes;
+mod slots;
+mod snapshot;
+mod state;
+mod turn;
+
+pub use inputs::Input;
+pub(crate) use open::last_written;
+pub use open::{Founding, open};
+pub use slots::Slot;
+pub use state::{State, Trigger};
+pub use stud_host_api::session::SecurityMode;
+pub use turn::{Ending, Turn, Voice};
+
+use inputs::Inputs;
+use memory::Conversation;
+use scopes::Scopes;
+use slots::Slots;
+use snapshot::Saved;
+use state::Progress;
+
+/// What is settled when a session begins.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    /// Which session.
+    pub session_id: String,
+    /// Its project's `.stud` folder.
+    pub project_root: PathBuf,
+    /// How tool calls are gated, from its start to its end.
+    pub mode: SecurityMode,
+    /// When it began.
+    pub created_at: String,
+}
+
+/// One session.
+pub struct Session {
+    facts: Facts,
+    books: Arc<Books>,
+    store: Arc<dyn Store>,
+    prompts: Arc<Prompts>,
+    metrics: Arc<Collector>,
+    progress: Mutex<Progress>,
+    inputs: Inputs,
+    slots: Slots,
+    conversation: Mutex<Conversation>,
+    scopes: Scopes,
+    plugins: Mutex<Registry>,
+    commands: Commands,
+    prompt_registry: Arc<PromptRegistry>,
+    resource_registry: Arc<ResourceRegistry>,
+    /// What plugins watch the session through, so that it can end with them.
+    readers: Mutex<Vec<(String, Arc<Reader>)>>,
+    /// What the last snapshot knew.
+    saved: Mutex<Saved>,
+    /// What the process before this one left open.
+    loose_ends: LooseEnds,
+    tool_timeout: Duration,
+    limits: Limits,
+    this: Weak<Self>,
+}
+
+/// How a plugin's host finds the session it belongs to: not there before it is open, and gone once it is over.
+#[derive(Debug, Clone, Default)]
+pub struct SessionLink(Arc<OnceLock<Weak<Session>>>);
+
+impl SessionLink {
+    /// The session, if it is open.
+    pub fn get(&self) -> Option<Arc<Session>> {
+        self.0.get()?.upgrade()
+    }
+
+    pub(crate) fn set(&self, session: &Arc<Session>) {
+        // A link is made for one session, so it is only ever set once.
+        let _ = self.0.set(Arc::downgrade(session));
+    }
+}
+
+impl Session {
+    /// What is settled.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Which session.
+    pub fn id(&self) -> &str {
+        &self.facts.session_id
+    }
+
+    /// Where it writes down what happens.
+    pub fn books(&self) -> &Arc<Books> {
+        &self.books
+    }
+
+    /// Its prompts, and those of its children.
+    pub fn prompts(&self) -> &Arc<Prompts> {
+        &self.prompts
+    }
+
+    /// What it looks like from inside.
+    pub fn metrics(&self) -> &Arc<Collector> {
+        &self.metrics
+    }
+
+    /// Its slash commands.
+    pub(crate) fn commands(&self) -> &Commands {
+        &self.commands
+    }
+
+    /// The prompts that stud, MCP servers and context providers contributed.
+    pub fn prompt_registry(&self) -> &Arc<PromptRegistry> {
+        &self.prompt_registry
+    }
+
+    /// The resources that were bound.
+    pub fn resource_registry(&self) -> &Arc<ResourceRegistry> {
+        &self.resource_registry
+    }
+
+    /// The plugins as of now. A turn keeps those it began with.
+    pub fn plugins(&self) -> Registry {
+        lock(&self.plugins).clone()
+    }
+
+    /// Changes the plugins, for the turns to come.
+    pub fn set_plugins(&self, registry: Registry) {
+        *lock(&self.plugins) = registry;
+    }
+
+    /// The id that ties together what happens now: the turn's, or a fresh one outside any.
+    pub fn correlation_id(&self) -> String {
+        self.turn_id().unwrap_or_else(ids::fresh)
+    }
+
+    /// The turn that runs.
+    pub fn turn_id(&self) -> Option<String> {
+        lock(&self.progress).turn.clone()
+    }
+
+    /// Adds a record in a plugin's name, shown in the transcript and never sent to a model.
+    pub async fn note(&self, ext_id: &str, text: String) -> Result<u64> {
+        let draft = Draft {
+            kind: "note",
+            correlation_id: self.turn_id(),
+            ext_id: Some(ext_id.to_owned()),
+            payload: json!({"text": text}),
+        };
+        self.books
+            .ledger
+            .append(vec![draft], Durability::Written)
+            .await
+    }
+
+    /// The session as `ext_id` may see it, with one page of its transcript.
+    pub fn view(&self, ext_id: &str, page: stud_host_api::session::Page) -> Result<SessionView> {
+        /// More than this is not handed out at a time.
+        const LARGEST_PAGE: u32 = 1000;
+        let limit = page.limit.unwrap_or(100).min(LARGEST_PAGE);
+        let turn_count = lock(&self.progress).turn_count;
+        let mut view = SessionView {
+            session_id: self.id().to_owned(),
+            mode: self.facts.mode,
+            created_at: self.facts.created_at.clone(),
+            turn_count,
+            last_seq: self.books.ledger.last_seq(),
+            ..SessionView::default()
+        };
+        if limit == 0 || view.last_seq == 0 {
+            return Ok(view);
+        }
+        let page = self.books.ledger.page(stud_host_api::session::Page {
+            after_seq: page.after_seq,
+            limit: Some(limit),
+        })?;
+        view.next_after_seq = page.next_after_seq;
+        view.records = page
+            .records
+            .into_iter()
+            .map(transcript_record)
+            // A slot is its owner's alone.
+            .filter(|record| record.kind != "slot" || record.ext_id.as_deref() == Some(ext_id))
+            .collect();
+        Ok(view)
+    }
+
+    /// Asks, for a plugin or on core's own account.
+    pub fn ask(
+        &self,
+        ext_id: Option<&str>,
+        cancelled: CancellationToken,
+        payload: Payload,
+    ) -> Raised {
+        let asker = Asker {
+            ext_id: ext_id.map(str::to_owned),
+            correlation_id: self.correlation_id(),
+            books: self.books.clone(),
+            cancelled,
+            timeout: self.patience(&payload),
+            spawned_at: None,
+        };
+        self.prompts.raise(asker, payload)
+    }
+
+    /// Only a tool's own prompts run out of time by themselves.
+    fn patience(&self, payload: &Payload) -> Option<Duration> {
+        let asked_for = match payload {
+            Payload::ToolInput(input) => input.timeout_ms,
+            Payload::ToolApproval(approval) => approval.timeout_ms,
+            _ => return None,
+        };
+        match asked_for {
+            Some(timeout) => timeout.as_millis().map(Duration::from_millis),
+            None => Some(self.tool_timeout),
+        }
+    }
+
+    /// What everything inside the session is called off with.
+    pub fn scope(&self) -> &CancellationSource {
+        self.scopes.session()
+    }
+
+    /// What a plugin watches the session through.
+    pub(crate) fn reader_for(&self, ext_id: &str) -> Arc<Reader> {
+        let session = self.this.clone();
+        let reader = self.metrics.reader(ext_id, move |stuck| {
+            if let Some(session) = session.upgrade() {
+                let message = format!(
+                    "`{}` does not take its tokens and gets no more; {} were dropped",
+                    stuck.ext_id, stuck.unheard
+                );
+                let problem = Diagnostic::error(&codes::EVENT_RATE_EXCEEDED, message);
+                session.report(&problem.of(&stuck.ext_id));
+            }
+        });
+        let reader = Arc::new(reader);
+        lock(&self.readers).push((ext_id.to_owned(), reader.clone()));
+        reader
+    }
+
+    /// Ends a plugin's part: it is asked nothing, hears nothing and watches nothing any more.
+    pub fn part_with(&self, ext_id: &str) {
+        self.prompts.leave(ext_id);
+        self.books.bus.unsubscribe(ext_id);
+        self.books.ignore(ext_id);
+        let mut readers = lock(&self.readers);
+        for (_, reader) in readers.extract_if(.., |(owner, _)| owner == ext_id) {
+            reader.close();
+        }
+    }
+
+    /// The tokens that plugins ask for.
+    pub(crate) fn scopes(&self) -> &Scopes {
+        &self.scopes
+    }
+
+    /// Shows something that is wrong to everyone who looks.
+    fn diagnose(&self, item: DiagnosticItem) {
+        self.books.diagnose(&item);
+        self.metrics.diagnostic(item);
+    }
+
+    /// Tells of something that is wrong with a plugin and stops nothing.
+    pub fn report(&self, problem: &Diagnostic) {
+        let ext_id = problem.ext_id.clone().unwrap_or_else(|| "core".to_owned());
+        self.diagnose(DiagnosticItem {
+            at: platform::rfc3339(platform::now()),
+            level: match problem.severity {
+                Severity::Error => Level::Error,
+                Severity::Warning => Level::Warn,
+            },
+            source: ext_id,
+            code: Some(problem.code.to_string()),
+            message: self.books.redactor.text(&problem.message).into_owned(),
+        });
+    }
+
+    /// The conversation, oldest first.
+    pub fn conversation(&self) -> Vec<serde_json::Map<String, Value>> {
+        lock(&self.conversation).messages()
+    }
+
+    fn lifecycle(&self, event: &str) {
+        let payload = json!({
+            "event": event,
+            "sessionId": self.id(),
+            "storeId": self.store.store_id(),
+        });
+        let correlation_id = self.correlation_id();
+        self.books
+            .audit("SessionLifecycle", Some(event), &correlation_id, payload);
+    }
+
+    fn publish_state(&self, name: &str, payload: &Value) {
+        self.books.publish(name, &self.correlation_id(), payload);
+    }
+}
+
+/// `Session/IllegalTransition`: the session cannot do that from where it is.
+fn illegal(from: State, trigger: Trigger) -> Error {
+    let code = &codes::ILLEGAL_TRANSITION;
+    let message = format!("a session that is {from} cannot {trigger}");
+    Error::new(code.class, code.name, message)
+        .with("from", from.as_str())
+        .with("trigger", trigger.as_str())
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("facts", &self.facts)
+            .finish_non_exhaustive()
+    }
+}

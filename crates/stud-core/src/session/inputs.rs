@@ -1,0 +1,177 @@
+//! What the person said and nobody has answered yet.
+
+use std::collections::VecDeque;
+
+use serde_json::json;
+use stud_contract_meta::{Error, Result};
+use stud_contract_session_store::Durability;
+use stud_diagnostics::codes;
+
+use super::Session;
+use crate::ledger::{Draft, closed};
+use crate::planted::{Fault, planted};
+use crate::sync::{Mutex, Promise, lock, promise};
+
+/// Something the person said.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Input {
+    /// Its place in the transcript.
+    pub seq: u64,
+    /// The plugin it came through.
+    pub ext_id: String,
+    /// As typed.
+    pub text: String,
+}
+
+/// How many inputs may wait.
+const LONGEST_QUEUE: usize = 256;
+
+/// The queue of inputs. One reader takes them, at the boundaries of turns.
+#[derive(Default)]
+pub(super) struct Inputs(Mutex<Queue>);
+
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Input>,
+    /// The input that was taken and whose turn is not on record yet.
+    taken: Option<Input>,
+    /// Inputs whose records are on the way.
+    coming: usize,
+    reader: Option<Promise<()>>,
+    /// No more come; those that wait are still taken.
+    ended: bool,
+    /// None is taken any more.
+    closed: bool,
+}
+
+impl Inputs {
+    pub(super) fn holding(waiting: Vec<Input>) -> Self {
+        Self(Mutex::new(Queue {
+            waiting: waiting.into(),
+            ..Queue::default()
+        }))
+    }
+
+    /// Keeps a place for an input whose record is on the way.
+    fn reserve(&self) -> Result<()> {
+        let mut queue = lock(&self.0);
+        if queue.closed || queue.ended {
+            return Err(closed());
+        }
+        if queue.waiting.len() + queue.coming >= LONGEST_QUEUE {
+            let code = &codes::INPUT_QUEUE_FULL;
+            let message = format!("{LONGEST_QUEUE} inputs are waiting already");
+            return Err(Error::new(code.class, code.name, message).with("limit", LONGEST_QUEUE));
+        }
+        queue.coming += 1;
+        Ok(())
+    }
+
+    fn arrive(&self, input: Option<Input>) {
+        let reader = {
+            let mut queue = lock(&self.0);
+            queue.coming -= 1;
+            queue.waiting.extend(input);
+            (!planted(Fault::SleepingReader))
+                .then(|| queue.reader.take())
+                .flatten()
+        };
+        if let Some(reader) = reader {
+            reader.keep(());
+        }
+    }
+
+    /// What was acknowledged and has no turn on record.
+    pub(super) fn waiting(&self) -> Vec<Input> {
+        let queue = lock(&self.0);
+        queue.taken.iter().chain(&queue.waiting).cloned().collect()
+    }
+
+    /// The turn of the input that was taken is on record.
+    pub(super) fn begun(&self) {
+        lock(&self.0).taken = None;
+    }
+
+    pub(super) fn close(&self) {
+        self.stop(|queue| queue.closed = true);
+    }
+
+    fn stop(&self, how: impl FnOnce(&mut Queue)) {
+        let reader = {
+            let mut queue = lock(&self.0);
+            how(&mut queue);
+            queue.reader.take()
+        };
+        if let Some(reader) = reader {
+            reader.keep(());
+        }
+    }
+}
+
+impl Session {
+    /// Takes something the person said. When this returns, it will be answered even if the power fails now.
+    pub async fn submit(&self, ext_id: &str, text: String) -> Result<u64> {
+        self.inputs.reserve()?;
+        let draft = Draft {
+            kind: "user_input",
+            ext_id: Some(ext_id.to_owned()),
+            payload: json!({"text": text}),
+            ..Draft::default()
+        };
+        let (done, result) = promise();
+        let (session, ext_id) = (self.this.clone(), ext_id.to_owned());
+        let then = move |written: Result<u64>| {
+            if let Some(session) = session.upgrade() {
+                let input = written.as_ref().ok().map(|seq| Input {
+                    seq: *seq,
+                    ext_id,
+                    text,
+                });
+                session.inputs.arrive(input);
+            }
+            done.keep(written);
+        };
+        self.books
+            .ledger
+            .commit(vec![draft], Durability::Synced, then);
+        if planted(Fault::AckedEarly) {
+            return Ok(self.books.ledger.last_seq() + 1);
+        }
+        result.await.unwrap_or_else(|| Err(closed()))
+    }
+
+    /// The next input, as soon as there is one. Nothing once the session ends.
+    pub async fn next_input(&self) -> Option<Input> {
+        loop {
+            let wait = {
+                let mut queue = lock(&self.inputs.0);
+                if queue.closed {
+                    return None;
+                }
+                if let Some(input) = queue.waiting.pop_front() {
+                    queue.taken = Some(input.clone());
+                    return Some(input);
+                }
+                if queue.ended && queue.coming == 0 {
+                    return None;
+                }
+                let (promise, promised) = promise();
+                queue.reader = Some(promise);
+                promised
+            };
+            wait.await;
+        }
+    }
+
+    /// Whether inputs wait or are on their way.
+    pub fn has_inputs(&self) -> bool {
+        let queue = lock(&self.inputs.0);
+        !queue.waiting.is_empty() || queue.coming > 0
+    }
+
+    /// Takes no more inputs. Those that wait are still answered.
+    pub fn end_of_input(&self) {
+        self.inputs.stop(|queue| queue.ended = true);
+    }
+}

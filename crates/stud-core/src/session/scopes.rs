@@ -1,0 +1,85 @@
+//! What calls what off: the session its turns, a turn its tool calls.
+
+use std::collections::BTreeMap;
+
+use stud_abi::{CancellationSource, CancellationToken};
+
+use crate::sync::{Mutex, lock};
+
+/// The scopes that are open.
+pub(crate) struct Scopes {
+    session: CancellationSource,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    turn: Option<CancellationSource>,
+    /// By plugin and call. A plugin may serve several calls at a time.
+    tools: BTreeMap<(String, String), CancellationSource>,
+}
+
+impl Scopes {
+    pub(super) fn new() -> Self {
+        Self {
+            session: CancellationSource::new(),
+            open: Mutex::default(),
+        }
+    }
+
+    pub(super) fn session(&self) -> &CancellationSource {
+        &self.session
+    }
+
+    pub(super) fn begin_turn(&self) -> CancellationSource {
+        let turn = self.session.child();
+        lock(&self.open).turn = Some(turn.clone());
+        turn
+    }
+
+    pub(super) fn end_turn(&self) {
+        let mut open = lock(&self.open);
+        open.turn = None;
+        open.tools.clear();
+    }
+
+    /// Opens the scope of a tool call inside the turn.
+    pub(crate) fn begin_tool(&self, ext_id: &str, tool_call_id: &str) -> CancellationSource {
+        let mut open = lock(&self.open);
+        let tool = open.turn.as_ref().unwrap_or(&self.session).child();
+        let key = (ext_id.to_owned(), tool_call_id.to_owned());
+        open.tools.insert(key, tool.clone());
+        tool
+    }
+
+    pub(crate) fn end_tool(&self, ext_id: &str, tool_call_id: &str) {
+        let key = (ext_id.to_owned(), tool_call_id.to_owned());
+        lock(&self.open).tools.remove(&key);
+    }
+
+    /// The turn's token, if a turn runs.
+    pub(crate) fn turn(&self) -> Option<CancellationToken> {
+        lock(&self.open)
+            .turn
+            .as_ref()
+            .map(CancellationSource::token)
+    }
+
+    /// Calls the turn off, if one runs.
+    pub(crate) fn cancel_turn(&self) -> bool {
+        let turn = lock(&self.open).turn.clone();
+        if let Some(turn) = &turn {
+            turn.cancel();
+        }
+        turn.is_some()
+    }
+
+    /// The token of the newest call that `ext_id` serves.
+    pub(crate) fn tool_of(&self, ext_id: &str) -> Option<CancellationToken> {
+        let open = lock(&self.open);
+        let of_plugin = open.tools.iter().filter(|((owner, _), _)| owner == ext_id);
+        // Ids are in the order they were made.
+        let newest = of_plugin.max_by(|((_, one), _), ((_, other), _)| one.cmp(other));
+        newest.map(|(_, source)| source.token())
+    }
+}

@@ -1,0 +1,157 @@
+//! Snapshots: a session as a whole, written at the end of a turn.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use stud_contract_meta::Result;
+use stud_contract_session_store::{Durability, SessionManifest, SlotBlob, Stored};
+
+use super::memory::SNAPSHOT_BUDGET;
+use super::{Input, Session};
+use crate::ledger::{LooseEnds, closed};
+use crate::planted::{Fault, planted};
+use crate::platform;
+use crate::sync::{lock, promise};
+
+/// The slot in which core keeps what the slim manifest has no place for. No plugin can have this id.
+pub(super) const CORE_SLOT: &str = "stud/core";
+
+/// A snapshot is written at every turn's end until it weighs this much. Beyond, the journal has to grow by as much as
+/// the snapshot weighs before it is worth another one.
+const ALWAYS_BELOW: usize = 256 << 10;
+
+/// What the last snapshot knew.
+#[derive(Debug, Default)]
+pub(super) struct Saved {
+    /// The weight of the conversation.
+    bytes: usize,
+    /// The last record it knew of.
+    through_seq: Option<u64>,
+}
+
+/// A session between two records: with every consequence of those before, and with none of those after.
+struct Cut {
+    core: CoreSlot,
+    slots: Vec<SlotBlob>,
+    messages: Vec<Map<String, Value>>,
+}
+
+/// What core keeps beside the manifest.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct CoreSlot {
+    /// The last record that the snapshot knows of. What came later is in the journal.
+    pub(super) through_seq: u64,
+    pub(super) turn_count: u64,
+    /// What was acknowledged and not taken up.
+    pub(super) pending_inputs: Vec<Input>,
+    /// What has begun and not ended, in case it never does.
+    pub(super) loose_ends: LooseEnds,
+}
+
+impl Session {
+    /// What a snapshot of the whole conversation would weigh.
+    pub(super) fn snapshot_bytes(&self) -> usize {
+        lock(&self.conversation).full_bytes()
+    }
+
+    /// Writes a snapshot, if it is time for one.
+    pub(super) async fn save(&self, however_small_the_gain: bool) -> Result<()> {
+        let (bytes, full) = {
+            let conversation = lock(&self.conversation);
+            (conversation.bytes(), conversation.full_bytes())
+        };
+        let grown = {
+            let mut saved = lock(&self.saved);
+            let grown = full.saturating_sub(saved.bytes);
+            let worth = however_small_the_gain
+                || !self.store.journals()
+                || bytes < ALWAYS_BELOW
+                || grown >= bytes;
+            if !worth {
+                return Ok(());
+            }
+            saved.bytes = full;
+            grown
+        };
+        if full > SNAPSHOT_BUDGET && grown > 0 {
+            self.publish_state(
+                "ManifestSizeBudgetExceeded",
+                &json!({
+                    "site": "pre-save",
+                    "actualBytes": full,
+                    "thresholdBytes": SNAPSHOT_BUDGET,
+                    "recommendation": "/compact",
+                }),
+            );
+        }
+        let cut = self.cut().await?;
+        self.write(cut)?;
+        self.lifecycle("save");
+        Ok(())
+    }
+
+    /// Cuts where the ledger is, on its writer's thread: what records bring about happens there and nowhere else.
+    async fn cut(&self) -> Result<Cut> {
+        let session = self.this.upgrade().ok_or_else(closed)?;
+        let (done, cut) = promise();
+        let then = move |written: Result<u64>| done.keep(written.map(|seq| session.at(seq)));
+        let ledger = &self.books.ledger;
+        ledger.commit(Vec::new(), Durability::Written, then);
+        cut.await.unwrap_or_else(|| Err(closed()))
+    }
+
+    fn at(&self, through_seq: u64) -> Cut {
+        let ahead = planted(Fault::SnapshotAhead).then(|| self.books.ledger.last_seq());
+        Cut {
+            core: CoreSlot {
+                through_seq: ahead.unwrap_or(through_seq),
+                turn_count: lock(&self.progress).turn_count,
+                pending_inputs: self.inputs.waiting(),
+                loose_ends: self.books.ledger.loose_ends(),
+            },
+            slots: self.slots.all(),
+            messages: lock(&self.conversation).messages(),
+        }
+    }
+
+    /// Hands a snapshot to the store, unless this one or a later one is there.
+    fn write(&self, cut: Cut) -> Result<()> {
+        let mut saved = lock(&self.saved);
+        let through_seq = Some(cut.core.through_seq);
+        if through_seq <= saved.through_seq {
+            return Ok(());
+        }
+        self.store.write(&self.stored(cut))?;
+        saved.through_seq = through_seq;
+        Ok(())
+    }
+
+    fn stored(&self, cut: Cut) -> Stored {
+        let Cut {
+            core,
+            mut slots,
+            mut messages,
+        } = cut;
+        slots.push(SlotBlob {
+            ext_id: CORE_SLOT.to_owned(),
+            slot_version: "1.0.0".to_owned(),
+            payload: serde_json::to_value(core).unwrap_or_default(),
+        });
+        for message in &mut messages {
+            for value in message.values_mut() {
+                self.books.redactor.redact(value);
+            }
+        }
+        let manifest = SessionManifest {
+            session_id: self.id().to_owned(),
+            project_root: self.facts.project_root.display().to_string(),
+            mode: self.facts.mode,
+            messages,
+            sm_state: None,
+            store_id: self.store.store_id().to_owned(),
+            created_at: self.facts.created_at.clone(),
+            updated_at: platform::rfc3339(platform::now()),
+        };
+        Stored { manifest, slots }
+    }
+}

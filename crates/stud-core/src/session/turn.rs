@@ -1,0 +1,363 @@
+//! Turns: from an input to its answer, one at a time.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use stud_abi::{CallContext, CancellationSource, CancellationToken};
+use stud_contract_meta::{Error, Result};
+use stud_contract_session_store::Durability;
+use stud_diagnostics::codes;
+use stud_host_api::CallIds;
+
+use super::{Input, Session, State, Trigger};
+use crate::ids;
+use crate::ledger::{Draft, closed};
+use crate::platform;
+use crate::registry::Registry;
+use crate::retire::retire;
+use crate::sync::{lock, promise};
+use crate::work::{block_on, pause};
+
+/// A turn that runs. There is one at a time.
+#[derive(Debug)]
+pub struct Turn {
+    session: Arc<Session>,
+    id: String,
+    scope: CancellationSource,
+    plugins: Registry,
+    began: Instant,
+}
+
+/// Speaks for a turn from another thread, for as long as the turn wants to be spoken for.
+#[derive(Debug, Clone)]
+pub struct Voice {
+    session: Arc<Session>,
+    turn_id: String,
+    cancelled: CancellationToken,
+}
+
+impl Voice {
+    /// The session the turn belongs to.
+    pub fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+
+    /// Tells subscribers, unless the turn was called off.
+    pub fn publish(&self, name: &str, payload: &Value) {
+        if !self.cancelled.is_cancelled() {
+            self.session.books.publish(name, &self.turn_id, payload);
+        }
+    }
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone)]
+pub enum Ending {
+    /// The model is done.
+    Completed,
+    /// It was called off.
+    Cancelled,
+    /// Somebody had to be asked and nobody is there.
+    Halted(Error),
+    /// Something went wrong that the turn cannot go on from.
+    Failed(Error),
+}
+
+impl Ending {
+    /// The word on every wire.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Cancelled => "cancelled",
+            Self::Halted(_) => "halted",
+            Self::Failed(_) => "failed",
+        }
+    }
+
+    /// Tells apart why a turn cannot go on.
+    pub fn of(error: Error) -> Self {
+        match (error.class(), error.code()) {
+            ("Cancellation", _) => Self::Cancelled,
+            ("Validation", "HeadlessInteractionRequired") => Self::Halted(error),
+            _ => Self::Failed(error),
+        }
+    }
+}
+
+impl Session {
+    /// Begins the turn that answers `input`.
+    pub fn begin_turn(&self, input: &Input) -> Result<Turn> {
+        let session = self.this.upgrade().ok_or_else(closed)?;
+        let id = ids::fresh();
+        let from = {
+            let mut progress = lock(&self.progress);
+            if let Some(running) = &progress.turn {
+                let code = &codes::CONCURRENT_TURN_FORBIDDEN;
+                let message = "a turn runs already";
+                return Err(Error::new(code.class, code.name, message)
+                    .with("sessionId", self.id())
+                    .with("activeTurnId", running.as_str()));
+            }
+            let from = progress.state;
+            progress.state = from.after(Trigger::Turn)?;
+            progress.turn = Some(id.clone());
+            from
+        };
+        let scope = self.scopes.begin_turn();
+        let turn = Turn {
+            session,
+            id,
+            scope,
+            plugins: self.plugins(),
+            began: Instant::now(),
+        };
+        if let Err(error) = turn.announce(input, from) {
+            self.scopes.end_turn();
+            let mut progress = lock(&self.progress);
+            progress.turn = None;
+            // Somebody may have closed the session meanwhile, which is the last word.
+            if progress.state == State::Active {
+                progress.state = from;
+            }
+            return Err(error);
+        }
+        Ok(turn)
+    }
+
+    /// Calls the running turn off. Gives whether there was one.
+    pub fn cancel_turn(&self) -> bool {
+        self.scopes.cancel_turn()
+    }
+
+    /// Ends the session: no prompts, no inputs, no turn, no plugins; and everything it knows in the store.
+    pub fn close(&self) -> Result<()> {
+        let from = {
+            let mut progress = lock(&self.progress);
+            let from = progress.state;
+            progress.state = from.after(Trigger::Close)?;
+            from
+        };
+        self.inputs.close();
+        self.prompts.close();
+        self.scopes.session().cancel();
+        let unused = from == State::Idle && self.books.ledger.last_seq() == 0;
+        let saved = if unused {
+            Ok(())
+        } else {
+            let done = self.books.ledger.append(Vec::new(), Durability::Synced);
+            block_on(done).and_then(|_| block_on(self.save(true)))
+        };
+        self.lifecycle("end");
+        let payload =
+            json!({"from": from.as_str(), "to": "Closed", "trigger": Trigger::Close.as_str()});
+        self.publish_state("SessionClosed", &payload);
+        self.settle_subscribers();
+        for plugin in self.plugins().iter().rev() {
+            self.part_with(plugin.identity().ext_id.as_str());
+            for problem in retire(plugin, &self.limits) {
+                self.report(&problem);
+            }
+        }
+        self.books.bus.close();
+        self.metrics.dispose();
+        if let Some(trail) = &self.books.trail {
+            let _ = trail.close();
+            if unused {
+                trail.discard();
+            }
+        }
+        saved
+    }
+
+    /// Gives subscribers a moment to hear the last events. One that is stuck is not waited for.
+    fn settle_subscribers(&self) {
+        /// In nanoseconds.
+        const MOMENT: u64 = 2_000_000_000;
+        let began = platform::ticks();
+        while !self.books.bus.is_quiet() && platform::ticks() - began < MOMENT {
+            pause(Duration::from_millis(1));
+        }
+    }
+}
+
+impl Turn {
+    /// Which turn; it is also the correlation id of everything in it.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The session it belongs to.
+    pub fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+
+    /// The plugins it began with, and ends with.
+    pub fn plugins(&self) -> &Registry {
+        &self.plugins
+    }
+
+    /// Fires when it is called off.
+    pub fn cancelled(&self) -> CancellationToken {
+        self.scope.token()
+    }
+
+    /// Speaks for this turn from another thread.
+    pub fn voice(&self) -> Voice {
+        Voice {
+            session: self.session.clone(),
+            turn_id: self.id.clone(),
+            cancelled: self.cancelled(),
+        }
+    }
+
+    /// What a call made in this turn is told of it.
+    pub fn call(&self, cancelled: CancellationToken, tool_call_id: Option<&str>) -> CallContext {
+        let ids = CallIds {
+            session_id: Some(self.session.id().to_owned()),
+            correlation_id: Some(self.id.clone()),
+            tool_call_id: tool_call_id.map(str::to_owned),
+        };
+        // Maps with text keys cannot fail to become JSON.
+        CallContext::new(cancelled, serde_json::to_string(&ids).unwrap_or_default())
+    }
+
+    /// Tells subscribers of this turn.
+    pub fn publish(&self, name: &str, payload: &Value) {
+        self.session.books.publish(name, &self.id, payload);
+    }
+
+    /// Adds a record of this turn, and what it adds to the conversation.
+    pub async fn record(
+        &self,
+        kind: &'static str,
+        role: Option<&'static str>,
+        payload: Value,
+    ) -> Result<u64> {
+        let draft = self.draft(kind, payload.clone());
+        self.commit(draft, move |session, seq| {
+            if let Some(role) = role {
+                lock(&session.conversation).say(role, payload, seq);
+            }
+        })
+        .await
+    }
+
+    /// Adds a record, with what follows from it. It follows before a snapshot can say that it has the record.
+    async fn commit(
+        &self,
+        draft: Draft,
+        then: impl FnOnce(&Session, u64) + Send + 'static,
+    ) -> Result<u64> {
+        let (done, result) = promise();
+        let session = self.session.clone();
+        let written = move |written: Result<u64>| {
+            if let Ok(seq) = &written {
+                then(&session, *seq);
+            }
+            done.keep(written);
+        };
+        let ledger = &self.session.books.ledger;
+        ledger.commit(vec![draft], Durability::Written, written);
+        result.await.unwrap_or_else(|| Err(closed()))
+    }
+
+    fn draft(&self, kind: &'static str, payload: Value) -> Draft {
+        Draft {
+            kind,
+            correlation_id: Some(self.id.clone()),
+            ext_id: None,
+            payload,
+        }
+    }
+
+    /// Puts the turn on record, and then tells of it.
+    fn announce(&self, input: &Input, from: State) -> Result<()> {
+        let session = &self.session;
+        let start = self.draft(
+            "turn_start",
+            json!({"turnId": self.id, "inputSeq": input.seq}),
+        );
+        let (text, seq) = (input.text.clone(), input.seq);
+        let history = lock(&session.conversation).len();
+        let begun = self.commit(start, move |session, _| {
+            session.inputs.begun();
+            lock(&session.progress).turn_count += 1;
+            lock(&session.conversation).say("user", text.into(), seq);
+        });
+        block_on(begun)?;
+        let payload = json!({"turnId": self.id, "userInput": input.text, "historyLength": history});
+        session
+            .books
+            .audit("Turn", Some("TurnStarted"), &self.id, payload);
+        session.metrics.turn_began(platform::now());
+        self.publish("SessionTurnStart", &json!({"turnId": self.id}));
+        let trigger = if from == State::Idle {
+            "FirstTurn"
+        } else {
+            "NextTurn"
+        };
+        let payload = json!({"from": from.as_str(), "to": "Active", "trigger": trigger});
+        self.publish("SessionActive", &payload);
+        Ok(())
+    }
+
+    /// Ends the turn. It is on the disk before anyone is told.
+    pub async fn end(self, ending: &Ending, cap_hit: bool) -> Result<()> {
+        let session = &self.session;
+        let payload = json!({"turnId": self.id, "status": ending.as_str()});
+        let end = self.draft("turn_end", payload);
+        let ended = session
+            .books
+            .ledger
+            .append(vec![end], Durability::Synced)
+            .await;
+        self.audit_end(ending);
+        session.metrics.turn_ended(platform::now());
+        self.publish(
+            "SessionTurnEnd",
+            &json!({"turnId": self.id, "capHit": cap_hit}),
+        );
+        {
+            let mut progress = lock(&session.progress);
+            progress.turn = None;
+        }
+        session.scopes.end_turn();
+        let saved = match ended {
+            Ok(_) => session.save(false).await,
+            Err(error) => Err(error),
+        };
+        if saved.is_ok() {
+            let mut progress = lock(&session.progress);
+            // Somebody may have closed the session meanwhile, which is the last word.
+            if let Ok(next) = progress.state.after(Trigger::Snapshot) {
+                progress.state = next;
+                drop(progress);
+                let payload =
+                    json!({"sessionId": session.id(), "storeId": session.store.store_id()});
+                self.publish("SessionPersisted", &payload);
+            }
+        }
+        saved
+    }
+
+    fn audit_end(&self, ending: &Ending) {
+        let session = &self.session;
+        let duration = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut payload = json!({"turnId": self.id, "durationMs": duration});
+        let kind = match ending {
+            Ending::Failed(error) | Ending::Halted(error) => {
+                payload["errorClass"] = error.class().into();
+                payload["errorCode"] = error.code().into();
+                payload["message"] = error.message().into();
+                "TurnError"
+            }
+            Ending::Completed | Ending::Cancelled => {
+                payload["historyLength"] = lock(&session.conversation).len().into();
+                payload["finishReason"] = ending.as_str().into();
+                "TurnEnded"
+            }
+        };
+        session.books.audit("Turn", Some(kind), &self.id, payload);
+    }
+}

@@ -1,0 +1,242 @@
+//! Where sessions are kept: the active session store, or memory.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use stud_abi::CallContext;
+use stud_contract_meta::{Error, Result};
+use stud_contract_session_store::{JournalBatch, JournalPage, JournalRecord, Page, Stored};
+use stud_diagnostics::codes;
+
+use crate::activate::{Active, Running};
+use crate::sync::{Mutex, lock};
+use crate::validate::Members;
+use crate::work::block_on;
+
+/// Keeps sessions. Its calls block, and are made where that does no harm.
+pub trait Store: Send + Sync {
+    /// What it calls itself in everything it writes.
+    fn store_id(&self) -> &str;
+
+    /// Whether it keeps a journal between snapshots.
+    fn journals(&self) -> bool;
+
+    /// Adds records to a session's journal, all or none. No records and `synced` makes sure of those before.
+    fn append(&self, session_id: &str, batch: JournalBatch) -> Result<()>;
+
+    /// Replaces a session's snapshot.
+    fn write(&self, stored: &Stored) -> Result<()>;
+
+    /// Reads a session's snapshot.
+    fn read(&self, session_id: &str) -> Result<Stored>;
+
+    /// Reads a part of a session's journal.
+    fn read_journal(&self, session_id: &str, page: Page) -> Result<JournalPage>;
+
+    /// The sessions there are.
+    fn list(&self) -> Result<Vec<String>>;
+}
+
+/// A store that is a plugin.
+#[derive(Debug)]
+pub struct PluginStore {
+    plugin: Arc<Active>,
+    store_id: String,
+    journals: bool,
+}
+
+impl PluginStore {
+    /// The store behind a plugin, if it is one.
+    pub fn of(plugin: &Arc<Active>) -> Option<Self> {
+        let Members::SessionStore(members) = &*plugin.identity().members else {
+            return None;
+        };
+        Some(Self {
+            plugin: plugin.clone(),
+            store_id: members.store_id.clone(),
+            journals: members.capabilities.journaling,
+        })
+    }
+
+    fn call<T: serde::de::DeserializeOwned>(
+        &self,
+        call: &str,
+        session_id: &str,
+        payload: String,
+    ) -> Result<T> {
+        let Running::SessionStore(instance) = self.plugin.running() else {
+            return Err(self.plugin.lacks(call));
+        };
+        let cx = CallContext::detached();
+        let reply = match call {
+            "read" => block_on(instance.read(session_id, payload, cx)),
+            "write" => block_on(instance.write(session_id, payload, cx)),
+            "list" => block_on(instance.list(session_id, payload, cx)),
+            "append" => block_on(instance.append(session_id, payload, cx)),
+            _ => block_on(instance.read_journal(session_id, payload, cx)),
+        };
+        self.plugin.read(call, reply)
+    }
+}
+
+impl Store for PluginStore {
+    fn store_id(&self) -> &str {
+        &self.store_id
+    }
+
+    fn journals(&self) -> bool {
+        self.journals
+    }
+
+    fn append(&self, session_id: &str, batch: JournalBatch) -> Result<()> {
+        self.call("append", session_id, json(&batch)?)
+    }
+
+    fn write(&self, stored: &Stored) -> Result<()> {
+        self.call("write", &stored.manifest.session_id, json(stored)?)
+    }
+
+    fn read(&self, session_id: &str) -> Result<Stored> {
+        self.call("read", session_id, "null".to_owned())
+    }
+
+    fn read_journal(&self, session_id: &str, page: Page) -> Result<JournalPage> {
+        self.call("readJournal", session_id, json(&page)?)
+    }
+
+    fn list(&self) -> Result<Vec<String>> {
+        self.call("list", "", "null".to_owned())
+    }
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| unavailable(&error.to_string()))
+}
+
+/// `Session/StoreUnavailable`: the store cannot do it now.
+pub(crate) fn unavailable(why: &str) -> Error {
+    let code = &codes::STORE_UNAVAILABLE;
+    Error::new(
+        code.class,
+        code.name,
+        format!("the session store failed: {why}"),
+    )
+}
+
+/// A store that forgets when the process ends, for sessions that no plugin keeps.
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    sessions: Mutex<BTreeMap<String, Kept>>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    snapshot: Option<Stored>,
+    journal: Vec<JournalRecord>,
+}
+
+impl Store for MemoryStore {
+    fn store_id(&self) -> &'static str {
+        "memory"
+    }
+
+    fn journals(&self) -> bool {
+        true
+    }
+
+    fn append(&self, session_id: &str, batch: JournalBatch) -> Result<()> {
+        let mut sessions = lock(&self.sessions);
+        let kept = sessions.entry(session_id.to_owned()).or_default();
+        kept.journal.extend(batch.records);
+        Ok(())
+    }
+
+    fn write(&self, stored: &Stored) -> Result<()> {
+        let mut sessions = lock(&self.sessions);
+        let kept = sessions
+            .entry(stored.manifest.session_id.clone())
+            .or_default();
+        kept.snapshot = Some(stored.clone());
+        Ok(())
+    }
+
+    fn read(&self, session_id: &str) -> Result<Stored> {
+        let sessions = lock(&self.sessions);
+        let snapshot = sessions
+            .get(session_id)
+            .and_then(|kept| kept.snapshot.clone());
+        snapshot
+            .ok_or_else(|| unavailable("there is no such session").with("sessionId", session_id))
+    }
+
+    fn read_journal(&self, session_id: &str, page: Page) -> Result<JournalPage> {
+        let sessions = lock(&self.sessions);
+        let after = page.after_seq.unwrap_or(0);
+        let limit = usize::try_from(page.limit.unwrap_or(1000)).unwrap_or(usize::MAX);
+        let journal = sessions
+            .get(session_id)
+            .map_or(&[][..], |kept| &kept.journal);
+        let start = journal.partition_point(|record| record.seq <= after);
+        let rest = &journal[start..];
+        let records = rest[..limit.min(rest.len())].to_vec();
+        let next_after_seq = records
+            .last()
+            .filter(|_| records.len() < rest.len())
+            .map(|record| record.seq);
+        Ok(JournalPage {
+            records,
+            next_after_seq,
+        })
+    }
+
+    fn list(&self) -> Result<Vec<String>> {
+        Ok(lock(&self.sessions).keys().cloned().collect())
+    }
+}
+
+/// A store that keeps snapshots only. Between two of them the journal is in memory.
+#[derive(Debug)]
+pub struct Snapshots {
+    store: PluginStore,
+    journal: MemoryStore,
+}
+
+impl Snapshots {
+    /// A store without a journal.
+    pub fn new(store: PluginStore) -> Self {
+        Self {
+            store,
+            journal: MemoryStore::default(),
+        }
+    }
+}
+
+impl Store for Snapshots {
+    fn store_id(&self) -> &str {
+        self.store.store_id()
+    }
+
+    fn journals(&self) -> bool {
+        false
+    }
+
+    fn append(&self, session_id: &str, batch: JournalBatch) -> Result<()> {
+        self.journal.append(session_id, batch)
+    }
+
+    fn write(&self, stored: &Stored) -> Result<()> {
+        self.store.write(stored)
+    }
+
+    fn read(&self, session_id: &str) -> Result<Stored> {
+        self.store.read(session_id)
+    }
+
+    fn read_journal(&self, session_id: &str, page: Page) -> Result<JournalPage> {
+        self.journal.read_journal(session_id, page)
+    }
+
+    fn list(&self) -> Result<Vec<String>> {
+        self.store.list()
+    }
+}

@@ -1,0 +1,234 @@
+//! Where work runs: threads that are hired when needed and kept for the next job.
+//!
+//! A plugin's code may block or never return, so it runs here and never on a thread that others depend on. Core has no
+//! other executor: a future is driven by whoever waits for it.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use stud_abi::CancellationToken;
+
+use crate::sync::{Mutex, Promised, lock, promise};
+
+#[cfg(not(shuttle))]
+pub use threads::block_on;
+#[cfg(not(shuttle))]
+pub(crate) use threads::{pause, spawn, within};
+
+#[cfg(shuttle)]
+pub use shuttle::future::block_on;
+
+/// Runs a job on a thread of its own.
+#[cfg(shuttle)]
+pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) {
+    shuttle::thread::spawn(job);
+}
+
+/// Runs `work` at once: a model has no time that could run out.
+#[cfg(shuttle)]
+pub(crate) fn within<T: Send + 'static>(
+    _: std::time::Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    Some(work())
+}
+
+/// Lets others go first.
+#[cfg(shuttle)]
+pub(crate) fn pause(time: std::time::Duration) {
+    crate::platform::pass(time);
+    shuttle::thread::yield_now();
+}
+
+#[cfg(not(shuttle))]
+mod threads {
+    use std::future::Future;
+    use std::pin::pin;
+    use std::sync::{Arc, Mutex, PoisonError, mpsc};
+    use std::task::{Context, Poll, Wake, Waker};
+    use std::thread::{self, Thread};
+    use std::time::Duration;
+
+    type Job = Box<dyn FnOnce() + Send>;
+
+    /// Threads that wait for a job. One that never comes back from its job is never here again.
+    static IDLE: Mutex<Vec<mpsc::Sender<Job>>> = Mutex::new(Vec::new());
+
+    /// More idle threads than this are let go.
+    const KEPT: usize = 32;
+
+    /// Runs a job on a thread that nobody else waits for.
+    pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) {
+        let mut job: Job = Box::new(job);
+        loop {
+            let idle = idle().pop();
+            let Some(worker) = idle.or_else(hire) else {
+                // No thread is to be had. The caller's is better than none.
+                return job();
+            };
+            match worker.send(job) {
+                Ok(()) => return,
+                Err(mpsc::SendError(back)) => job = back,
+            }
+        }
+    }
+
+    /// Runs `work` on a thread of its own; nothing if it does not end in time.
+    ///
+    /// A plugin cannot be stopped, only left behind: a thread that never comes back is abandoned with what it holds.
+    pub(crate) fn within<T: Send + 'static>(
+        limit: Duration,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        spawn(move || {
+            let _ = sender.send(work());
+        });
+        receiver.recv_timeout(limit).ok()
+    }
+
+    fn idle() -> std::sync::MutexGuard<'static, Vec<mpsc::Sender<Job>>> {
+        IDLE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hire() -> Option<mpsc::Sender<Job>> {
+        let (sender, jobs) = mpsc::channel::<Job>();
+        let back = sender.clone();
+        let spawned = thread::Builder::new()
+            .name("stud-work".to_owned())
+            .spawn(move || {
+                while let Ok(job) = jobs.recv() {
+                    job();
+                    let mut idle = idle();
+                    if idle.len() >= KEPT {
+                        return;
+                    }
+                    idle.push(back.clone());
+                }
+            });
+        spawned.ok().map(|_| sender)
+    }
+
+    /// Does nothing for a while.
+    pub(crate) fn pause(time: Duration) {
+        thread::sleep(time);
+    }
+
+    /// Drives a future on this thread.
+    pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+        struct Unpark(Thread);
+        impl Wake for Unpark {
+            fn wake(self: Arc<Self>) {
+                self.0.unpark();
+            }
+        }
+        let waker = Waker::from(Arc::new(Unpark(thread::current())));
+        let mut cx = Context::from_waker(&waker);
+        let mut future = pin!(future);
+        loop {
+            match future.as_mut().poll(&mut cx) {
+                Poll::Ready(value) => return value,
+                Poll::Pending => thread::park(),
+            }
+        }
+    }
+}
+
+/// Drives `work` on a thread of its own, which may never come back; whoever waits can stop waiting.
+pub(crate) fn elsewhere<T: Send + 'static>(
+    work: impl Future<Output = T> + Send + 'static,
+) -> Promised<T> {
+    let (promise, promised) = promise();
+    spawn(move || promise.keep(block_on(work)));
+    promised
+}
+
+/// Waits for `work`, but not longer than it is wanted: nothing if it is called off first.
+pub(crate) async fn unless<T>(
+    called_off: &CancellationToken,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    let mut work = pin!(work);
+    let mut called_off = pin!(called_off.cancelled());
+    poll_fn(|cx| match work.as_mut().poll(cx) {
+        Poll::Ready(done) => Poll::Ready(Some(done)),
+        Poll::Pending => called_off.as_mut().poll(cx).map(|()| None),
+    })
+    .await
+}
+
+/// A queue with one reader: what is posted is handled in order, never two at a time, and all that has gathered at once.
+///
+/// It needs no thread while it is empty.
+pub(crate) struct Mailbox<M> {
+    mail: Mutex<Mail<M>>,
+    reader: Mutex<Box<dyn FnMut(VecDeque<M>) + Send>>,
+}
+
+struct Mail<M> {
+    waiting: VecDeque<M>,
+    /// Whether a reader is at work or on its way.
+    attended: bool,
+}
+
+impl<M: Send + 'static> Mailbox<M> {
+    /// A mailbox that `reader` empties.
+    pub(crate) fn new(reader: impl FnMut(VecDeque<M>) + Send + 'static) -> Arc<Self> {
+        Arc::new(Self {
+            mail: Mutex::new(Mail {
+                waiting: VecDeque::new(),
+                attended: false,
+            }),
+            reader: Mutex::new(Box::new(reader)),
+        })
+    }
+
+    /// Leaves a message and does not wait.
+    pub(crate) fn post(self: &Arc<Self>, message: M) {
+        let calls = {
+            let mut mail = lock(&self.mail);
+            mail.waiting.push_back(message);
+            !std::mem::replace(&mut mail.attended, true)
+        };
+        if calls {
+            let mailbox = self.clone();
+            spawn(move || mailbox.attend());
+        }
+    }
+
+    fn attend(&self) {
+        let mut reader = lock(&self.reader);
+        let _left = Left(&self.mail);
+        loop {
+            let batch = {
+                let mut mail = lock(&self.mail);
+                if mail.waiting.is_empty() {
+                    mail.attended = false;
+                    break;
+                }
+                std::mem::take(&mut mail.waiting)
+            };
+            reader(batch);
+        }
+    }
+}
+
+/// A reader that panics leaves a mailbox that the next message finds unattended, not one that is deaf for good.
+struct Left<'a, M>(&'a Mutex<Mail<M>>);
+
+impl<M> Drop for Left<'_, M> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            lock(self.0).attended = false;
+        }
+    }
+}
+
+impl<M> std::fmt::Debug for Mailbox<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Mailbox")
+    }
+}

@@ -1,0 +1,26 @@
+//! Races, tried out: what prompts, sessions, the ledger and the event bus promise, in very many orders of events.
+//!
+//! These are models. A scheduler decides at every lock and every atomic which thread goes on, so a test is run again
+//! and again with another order each time, and an order that breaks a promise can be repeated exactly. Nothing here
+//! knows real time, threads of the system or files.
+//!
+//! The program is empty unless it is built for models: `cargo xtask test races`.
+#![forbid(unsafe_code)]
+#![cfg(shuttle)]
+
+mod explore;
+mod clock;
+mod shelf;
+mod gate;
+mod witness;
+mod people;
+mod room;
+mod parlor;
+
+mod answering;
+mod calling_off;
+mod coming_and_going;
+mod recording;
+mod hearing;
+mod living;
+mod planted;
