@@ -1,0 +1,169 @@
+//! One session as this instance has it: the right to write it, its journal, and what is known for reading it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use stud_sdk::session_store::{Durability, JournalBatch, JournalPage, Page, Stored};
+use stud_sdk::{Error, Result};
+
+use crate::disk::{Access, Disk, create_dirs, sync_way};
+use crate::failure::{At as _, Reason, unavailable};
+use crate::folder::Folder;
+use crate::journal::{Cut, Failed, Journal, unfit_at};
+use crate::lock::Lock;
+use crate::pages::Pages;
+use crate::snapshot;
+
+/// One session.
+pub(crate) struct Session {
+    folder: Folder,
+    writing: Mutex<Writing>,
+    /// Apart from the writer, so that nobody who adds a record waits for somebody who reads a page.
+    pages: Mutex<Pages>,
+}
+
+/// What is needed to write; taken when it is first needed, and kept.
+#[derive(Default)]
+struct Writing {
+    journal: Option<Journal>,
+    /// Why nothing more may be written.
+    in_doubt: Option<Error>,
+    /// Last, so that it is given back last.
+    lock: Option<Lock>,
+}
+
+impl Session {
+    pub(crate) fn new(folder: Folder) -> Self {
+        Self {
+            folder,
+            writing: Mutex::default(),
+            pages: Mutex::default(),
+        }
+    }
+
+    /// Replaces the snapshot.
+    pub(crate) fn write(&self, disk: &dyn Disk, stored: &Stored) -> Result<()> {
+        let mut writing = self.writing();
+        writing.begin(disk, &self.folder)?;
+        let written = snapshot::write(disk, &self.folder, stored);
+        writing.finish(written)
+    }
+
+    /// Adds to the journal; says what was cut off it, if this opened it.
+    pub(crate) fn append(
+        &self,
+        disk: &dyn Disk,
+        batch: &JournalBatch,
+    ) -> (Result<()>, Option<Cut>) {
+        let mut cut = None;
+        let done = self.try_append(disk, batch, &mut cut);
+        (done, cut)
+    }
+
+    fn try_append(
+        &self,
+        disk: &dyn Disk,
+        batch: &JournalBatch,
+        cut: &mut Option<Cut>,
+    ) -> Result<()> {
+        let mut writing = self.writing();
+        writing.check()?;
+        if writing.journal.is_none()
+            && batch.records.is_empty()
+            && !self.has_doubtful(disk, batch)?
+        {
+            return Ok(());
+        }
+        writing.begin(disk, &self.folder)?;
+        let journal = writing.journal(disk, &self.folder, cut)?;
+        let appended = journal.append(batch);
+        writing.finish(appended)
+    }
+
+    /// Whether records that somebody else has written are to be made sure of.
+    fn has_doubtful(&self, disk: &dyn Disk, batch: &JournalBatch) -> Result<bool> {
+        let path = self.folder.journal();
+        Ok(batch.durability == Durability::Synced && disk.exists(&path).at("look for", &path)?)
+    }
+
+    /// Reads a page of the journal, without any lock of the session's.
+    pub(crate) fn read_journal(&self, disk: &dyn Disk, page: Page) -> Result<JournalPage> {
+        let path = self.folder.journal();
+        let end = self.writing().journal.as_ref().map(Journal::end);
+        let file = match disk.open(&path, Access::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(JournalPage::default());
+            }
+            Err(error) => return Err(error).at("open", &path),
+        };
+        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        pages
+            .read(&*file, end, disk.unsynced_bytes(), page)
+            .map_err(|unfit| unfit_at(unfit, &path))
+    }
+
+    /// Makes sure of all that was written.
+    pub(crate) fn sync(&self) -> Result<()> {
+        let mut writing = self.writing();
+        writing.check()?;
+        let Some(journal) = writing.journal.as_mut() else {
+            return Ok(());
+        };
+        let synced = journal.sync();
+        writing.finish(synced)
+    }
+
+    fn writing(&self) -> MutexGuard<'_, Writing> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Writing {
+    fn check(&self) -> Result<()> {
+        match &self.in_doubt {
+            Some(cause) => Err(unavailable(
+                Reason::Poisoned,
+                "an earlier failure left open what is on the disk; the session takes nothing more until it is opened again",
+            )
+            .with("cause", cause.message())),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the folder and takes the lock.
+    fn begin(&mut self, disk: &dyn Disk, folder: &Folder) -> Result<()> {
+        self.check()?;
+        if self.lock.is_some() {
+            return Ok(());
+        }
+        let path = folder.path();
+        create_dirs(disk, path).at("make", path)?;
+        let lock = Lock::take(disk, &folder.lock())?;
+        sync_way(disk, path).at("sync the way to", path)?;
+        self.lock = Some(lock);
+        Ok(())
+    }
+
+    fn journal(
+        &mut self,
+        disk: &dyn Disk,
+        folder: &Folder,
+        cut: &mut Option<Cut>,
+    ) -> Result<&mut Journal> {
+        let journal = match self.journal.take() {
+            Some(journal) => journal,
+            None => Journal::open(disk, folder, cut)?,
+        };
+        Ok(self.journal.insert(journal))
+    }
+
+    fn finish(&mut self, done: Result<(), Failed>) -> Result<()> {
+        done.map_err(|failed| match failed {
+            Failed::Refused(error) => error,
+            Failed::InDoubt(error) => {
+                self.in_doubt = Some(error.clone());
+                error
+            }
+        })
+    }
+}

@@ -1,0 +1,258 @@
+//! The screen for pipes and plain terminals: one line at a time.
+//!
+//! A line is a message to the session, a slash command, or the answer to the prompt on the screen. The assistant's text
+//! goes to standard output and everything else to standard error, so that `printf 'hello\n' | stud` is useful in a
+//! pipeline. The README beside the manifest says who gets which line.
+#![forbid(unsafe_code)]
+
+mod escape;
+mod keyboard;
+mod draft;
+mod screen;
+mod desk;
+mod talk;
+mod reply;
+mod heading;
+mod field;
+mod form;
+mod dialog;
+mod errands;
+mod news;
+mod devices;
+
+use std::io::{self, PipeReader, PipeWriter};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+
+use stud_sdk::interaction::{Action, Answer, UserResponse};
+use stud_sdk::ui::{Event, Interactor, Payload, Request, Response, Subscriber, ui};
+use stud_sdk::{Class, Config, Cx, CxExt as _, Error, Host, Result, Schema};
+
+use desk::Desk;
+use devices::Devices;
+use draft::Draft;
+use errands::LineUiInputEnded;
+use heading::Names;
+use keyboard::Keyboard;
+use news::News;
+use screen::{Look, Screen};
+use talk::{Stop, Talk};
+
+/// The plugin's id, by which other interactors' answers are told from its own.
+const ID: &str = "line-ui";
+
+/// How the screen looks.
+#[derive(Config)]
+struct Options {
+    /// What invites to type on a terminal.
+    #[stud(default = "> ")]
+    prompt: String,
+    /// When to use color: on a terminal that has not said `NO_COLOR`, always, or never.
+    #[stud(default)]
+    color: Color,
+}
+
+/// When to use color.
+#[derive(Default, Schema)]
+enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// Shows the session and answers its prompts, one line at a time.
+#[ui(
+    id = "line-ui",
+    title = "Line screen",
+    config = Options,
+    init = LineUi::new,
+    activate = LineUi::activate,
+    deactivate = LineUi::close,
+    dispose = LineUi::close,
+    events(LineUiInputEnded)
+)]
+struct LineUi {
+    host: Host,
+    keyboard: Arc<Keyboard>,
+    screen: Arc<Screen>,
+    names: Names,
+    news: News,
+    presence: Mutex<Presence>,
+}
+
+/// Whether there is anybody at the desk.
+#[derive(Default)]
+struct Presence {
+    active: bool,
+    sitting: Option<Sitting>,
+}
+
+/// A desk with the threads that serve it.
+struct Sitting {
+    desk: Arc<Desk>,
+    /// Dropped, it ends the thread that waits for input, without taking any.
+    _hang_up: PipeWriter,
+}
+
+impl LineUi {
+    fn new(host: Host, options: Options) -> Result<Self> {
+        let devices = Devices::take().map_err(unusable)?;
+        let color = match options.color {
+            Color::Auto => devices.notes.is_terminal && wants_color(&host),
+            Color::Always => true,
+            Color::Never => false,
+        };
+        let look = Look {
+            prompt: options.prompt,
+            invites: devices.keyboard.is_terminal() && devices.notes.is_terminal,
+            color,
+        };
+        Ok(Self {
+            host,
+            keyboard: Arc::new(devices.keyboard),
+            screen: Arc::new(Screen::new(devices.text, devices.notes, look)),
+            names: Names::default(),
+            news: News::default(),
+            presence: Mutex::default(),
+        })
+    }
+
+    /// Begins to read, if there is a session to read for.
+    ///
+    /// Without one, input is none of this plugin's business: `stud plugin list` inside a shell's `while read` loop must
+    /// leave the loop's input alone.
+    fn activate(&self) -> Result<()> {
+        self.lock().active = true;
+        if self.host.workspace().session_id().is_ok() {
+            self.desk()?;
+        }
+        Ok(())
+    }
+
+    /// The desk. The first event or prompt of a session opens it, where activation came too early.
+    fn desk(&self) -> Result<Option<Arc<Desk>>> {
+        let mut presence = self.lock();
+        if presence.active && presence.sitting.is_none() {
+            self.screen.reopen();
+            presence.sitting = Some(self.sit_down().map_err(unusable)?);
+        }
+        let sitting = presence.sitting.as_ref();
+        Ok(sitting.map(|sitting| sitting.desk.clone()))
+    }
+
+    fn sit_down(&self) -> io::Result<Sitting> {
+        let desk = Arc::new(Desk::new(self.keyboard.clone(), self.screen.clone()));
+        let (ear, hang_up) = io::pipe()?;
+        let (keyboard, weak) = (self.keyboard.clone(), Arc::downgrade(&desk));
+        thread::Builder::new()
+            .name("line-ui-reader".to_owned())
+            .spawn(move || listen(&keyboard, &weak, &ear))?;
+        let (host, served) = (self.host.clone(), desk.clone());
+        thread::Builder::new()
+            .name("line-ui-errands".to_owned())
+            .spawn(move || errands::run(&served, &host))?;
+        Ok(Sitting {
+            desk,
+            _hang_up: hang_up,
+        })
+    }
+
+    /// Ends the prompts on the screen and stops reading. May be called twice.
+    fn close(&self) {
+        let sitting = {
+            let mut presence = self.lock();
+            presence.active = false;
+            presence.sitting.take()
+        };
+        if let Some(sitting) = sitting {
+            sitting.desk.close();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Presence> {
+        // Either there is a desk or there is none, whatever panicked.
+        self.presence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Subscriber for LineUi {
+    fn on_event(&self, event: &Event<'_>) -> Result<()> {
+        match self.desk()? {
+            Some(desk) => self.news.hear(event, ID, &desk, &self.names),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Interactor for LineUi {
+    async fn on_interaction(&self, request: Request, cx: &Cx) -> Result<Response> {
+        let Some(desk) = self.desk()? else {
+            return Ok(Response::dismissed(&request));
+        };
+        self.names.learn(&request.payload);
+        let secret = matches!(request.payload, Payload::AuthPassword(_));
+        let mut talk = Talk::new(&desk, &request.interaction_id, secret);
+        let held = cx
+            .unless_cancelled(dialog::hold(&mut talk, &request, &self.names))
+            .await;
+        Ok(match held {
+            Ok(Ok(answer)) => {
+                talk.answered();
+                Response::accepted(&request, answer)
+            }
+            Ok(Err(Stop::Cancelled)) => {
+                talk.answered();
+                refusal(&request)
+            }
+            Ok(Err(Stop::Gone(why))) => {
+                talk.give_up(why);
+                Response::dismissed(&request)
+            }
+            // Called off: what is returned is not used, and the end of `talk` takes the question off the screen.
+            Err(_) => Response::dismissed(&request),
+        })
+    }
+}
+
+impl Drop for LineUi {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// A person's no to the whole question.
+fn refusal(request: &Request) -> Response {
+    let cancel = UserResponse::new(Action::Cancel);
+    match &request.payload {
+        Payload::ToolInput(_) => Response::accepted(request, Answer::ToolInput(cancel)),
+        Payload::ToolApproval(_) => Response::accepted(request, Answer::ToolApproval(cancel)),
+        _ => Response::rejected(request, "called off at the prompt"),
+    }
+}
+
+/// Reads whatever comes until nobody wants it. It holds nothing that would keep the plugin alive.
+fn listen(keyboard: &Keyboard, desk: &Weak<Desk>, hang_up: &PipeReader) {
+    let mut draft = Draft::default();
+    while keyboard.wait(hang_up) {
+        match desk.upgrade() {
+            Some(desk) if desk.read(&mut draft) => {}
+            _ => return,
+        }
+    }
+}
+
+fn wants_color(host: &Host) -> bool {
+    let env = host.env();
+    // What cannot be looked up may be a no.
+    matches!(env.get("NO_COLOR"), Ok(None))
+        && !matches!(env.get("TERM"), Ok(Some(term)) if term == "dumb")
+}
+
+fn unusable(error: io::Error) -> Error {
+    let message = format!("the input or a thread to read it cannot be had: {error}");
+    Error::new(Class::ExtensionHost, "LifecycleFailure", message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! What happens in the session, as a person gets to read it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use stud_sdk::interaction::{InteractionAnswered, InteractionCancelled};
+use stud_sdk::ui::Event;
+use stud_sdk::{Result, Value};
+
+use crate::desk::{Desk, Fate};
+use crate::escape;
+use crate::heading::Names;
+use crate::screen::{Busy, Tone};
+
+/// What has been heard so far of the answer that is being given.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    /// Whether the model's text comes in pieces.
+    streamed: AtomicBool,
+}
+
+impl News {
+    /// Shows one event, if it is one for people.
+    pub(crate) fn hear(
+        &self,
+        event: &Event<'_>,
+        own_id: &str,
+        desk: &Desk,
+        names: &Names,
+    ) -> Result<()> {
+        match event.name {
+            InteractionAnswered::NAME => {
+                let answered: InteractionAnswered = event.parse()?;
+                if answered.ext_id == own_id {
+                    desk.confirm(&answered.interaction_id);
+                } else {
+                    desk.settle(&answered.interaction_id, Fate::AnsweredBy(answered.ext_id));
+                }
+            }
+            InteractionCancelled::NAME => {
+                let cancelled: InteractionCancelled = event.parse()?;
+                desk.settle(&cancelled.interaction_id, Fate::Cancelled);
+            }
+            "EventsSkipped" => {
+                let payload: Value = event.parse()?;
+                if payload["extId"] == own_id {
+                    let note =
+                        "warning: the screen fell behind, and some of the session is not shown";
+                    desk.screen().note(Tone::Faint, note);
+                }
+            }
+            name if TEXT_EVENTS.contains(&name) => self.hear_text(name, &event.parse()?, desk),
+            name if NOTED_EVENTS.contains(&name) => note(name, &event.parse()?, desk, names),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The turn and the assistant's text in it. What a subagent says is for its parent, and not the assistant's text.
+    fn hear_text(&self, name: &str, payload: &Value, desk: &Desk) {
+        if payload["subagentId"].is_string() {
+            return;
+        }
+        let screen = desk.screen();
+        match name {
+            "SessionTurnStart" => screen.begin(Busy::Turn),
+            "ProviderRequestStarted" => {
+                self.streamed.store(false, Ordering::Relaxed);
+                screen.end_text();
+            }
+            "ProviderTokensStreamed" => {
+                self.streamed.store(true, Ordering::Relaxed);
+                screen.text(payload["delta"].as_str().unwrap_or_default());
+            }
+            "ProviderRequestCompleted" => {
+                // A provider that does not stream has all of it here.
+                if !self.streamed.swap(true, Ordering::Relaxed) {
+                    screen.text(payload["assistantText"].as_str().unwrap_or_default());
+                }
+            }
+            _ => {
+                screen.end_text();
+                screen.end(Busy::Turn);
+            }
+        }
+    }
+}
+
+const TEXT_EVENTS: [&str; 5] = [
+    "SessionTurnStart",
+    "ProviderRequestStarted",
+    "ProviderTokensStreamed",
+    "ProviderRequestCompleted",
+    "SessionTurnEnd",
+];
+
+const NOTED_EVENTS: [&str; 7] = [
+    "ToolInvocationStarted",
+    "ToolInvocationFailed",
+    "ToolInvocationCancelled",
+    "ProviderRequestFailed",
+    "SuppressedError",
+    "HeadlessInteractionRequired",
+    "SessionClosed",
+];
+
+fn note(name: &str, payload: &Value, desk: &Desk, names: &Names) {
+    let member = |key: &str| payload[key].as_str().map(escape::line);
+    let text = |key: &str| member(key).unwrap_or_default();
+    let (tone, note) = match name {
+        "ToolInvocationStarted" => {
+            let line = format!("• {} {}", text("toolName"), text("argsSummary"));
+            (Tone::Plain, line.trim_end().to_owned())
+        }
+        "ToolInvocationFailed" => {
+            let note = format!("• {} failed: {}", text("toolName"), failure(payload));
+            (Tone::Alarm, note)
+        }
+        "ToolInvocationCancelled" => {
+            let note = format!("• {} cancelled: {}", text("toolName"), text("reason"));
+            (Tone::Faint, note)
+        }
+        "ProviderRequestFailed" => {
+            let note = format!("the model's answer failed: {}", failure(payload));
+            (Tone::Alarm, note)
+        }
+        "SuppressedError" => {
+            let cause = member("cause").map(|cause| format!(" ({cause})"));
+            let note = format!("warning: {}{}", text("reason"), cause.unwrap_or_default());
+            (Tone::Faint, note)
+        }
+        "HeadlessInteractionRequired" => {
+            let kind = member("requestKind").map(|kind| format!(" ({kind})"));
+            let hint = member("hint").or_else(|| member("prompt"));
+            let hint = hint.map(|hint| format!(": {hint}"));
+            let (kind, hint) = (kind.unwrap_or_default(), hint.unwrap_or_default());
+            (Tone::Alarm, format!("permission required{kind}{hint}"))
+        }
+        _ => (Tone::Faint, "session closed".to_owned()),
+    };
+    let chip = payload["subagentId"]
+        .as_str()
+        .map(|id| names.chip(id) + " ");
+    let note = chip.unwrap_or_default() + &note;
+    desk.screen().note(tone, &note);
+}
+
+/// `Class/Code: message`, as far as it was told.
+fn failure(payload: &Value) -> String {
+    let part = |key: &str| payload[key].as_str().map(escape::line);
+    let message = part("message").unwrap_or_default();
+    match (part("errorClass"), part("errorCode")) {
+        (Some(class), Some(code)) => format!("{class}/{code}: {message}"),
+        (Some(one), None) | (None, Some(one)) => format!("{one}: {message}"),
+        (None, None) => message,
+    }
+}
