@@ -1,12 +1,15 @@
 //! What stud costs, measured as ratios in one run.
 //!
-//! `cargo xtask bench abi` prints the table; with `--write` it also goes into `docs/performance.md`.
+//! `cargo xtask bench abi` and `cargo xtask bench core` each print a table; with `--write` it also goes into
+//! `docs/performance.md`.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 
 mod measure;
 mod table;
+mod home;
 mod abi;
+mod core;
 
 use std::process::ExitCode;
 
@@ -14,10 +17,19 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
+        // What a benchmark has to do in a process of its own.
         ["start", root, count] => abi::start_here(root, count),
+        ["write", root, mib] => core::write_here(root, mib),
+        ["open", root, id] => core::open_here(root, id),
+        ["idle", root, count] => core::stay_idle_here(root, count),
         ["abi", rest @ ..] => abi::run(rest.contains(&"calls"), rest.contains(&"--write")),
+        ["core", "--write"] => core::run(&[], true),
+        ["core", parts @ ..] => core::run(parts, false),
         _ => {
             println!("usage: cargo xtask bench abi [calls | --write]");
+            println!(
+                "       cargo xtask bench core [events | prompts | transcript | idle]… [--write]"
+            );
             ExitCode::from(2)
         }
     }

@@ -21,6 +21,8 @@ mod pin;
 #[cfg(test)]
 mod trust;
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod scopes;
 #[cfg(test)]
 mod settings;

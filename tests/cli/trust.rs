@@ -142,8 +142,7 @@ fn nothing_of_an_untrusted_project_is_opened() {
     );
 
     for arguments in [
-        &[][..],
-        &["plugin", "info", "echo"],
+        &["plugin", "info", "echo"][..],
         &["trust", "--list"],
         &["plugin", "pin", "x", "--remove"],
     ] {
@@ -153,6 +152,11 @@ fn nothing_of_an_untrusted_project_is_opened() {
             "{arguments:?}: {output:?}"
         );
     }
+    // A session begins without the project, and says so.
+    let output = soon(&mut world.command());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{output:?}");
+    assert!(said.contains("Session/ProjectTrustRequired"), "{said}");
     assert!(!world.path("marker").exists());
     assert_eq!(opened(&world), [""; 0]);
     remove_traps(&world);

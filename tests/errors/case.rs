@@ -43,6 +43,9 @@ pub(crate) struct Case {
     /// The plugins that are active all the same.
     #[serde(default)]
     pub(crate) active: Vec<String>,
+    /// Whether the refused plugin may have been opened, because what it lacks went missing only later.
+    #[serde(default)]
+    pub(crate) opened: bool,
     /// All plugins that are refused with the code, by their ids.
     #[serde(default)]
     pub(crate) refused: Vec<String>,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use stud_abi::{CallContext, CancellationSource, EventHeader};
 use stud_contract_interaction::{Ask, Payload, Request};
-use stud_core::watch::block_on;
+use stud_core::work::block_on;
 use stud_tests::{Elf, World, fixture};
 
 fn hostile_world() -> World {
@@ -87,7 +87,7 @@ fn a_panic_while_a_future_or_an_instance_is_dropped_stays_inside() {
     assert!(call.as_mut().poll(&mut cx).is_pending());
     drop(call);
     hostile.hear(HEADER, "").unwrap();
-    started.stop(&stud_core::watch::Limits::default());
+    started.stop(&stud_core::limits::Limits::default());
 
     let answer = world
         .command()

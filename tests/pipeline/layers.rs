@@ -33,7 +33,7 @@ fn an_embedded_plugin_and_its_library_come_up_the_same_way() {
         (Status::Active, Form::Library, Scope::Global)
     );
     let manifest = |report: &stud_core::report::PluginReport| {
-        report.details.as_ref().unwrap().manifest.clone()
+        report.details.as_ref().unwrap().manifest.document.clone()
     };
     assert_eq!(manifest(one), manifest(other));
 }

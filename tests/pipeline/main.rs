@@ -1,6 +1,7 @@
 //! From folders to a registry, in the test's own process and with real libraries.
 #![forbid(unsafe_code)]
 
+mod in_session;
 mod layers;
 mod mutations;
 mod order;

@@ -32,7 +32,7 @@ fn dependencies_come_first_and_ties_go_by_id() {
     assert_eq!(ids(&started), ["p", "m", "z", "a"]);
     assert!(
         started
-            .stop(&stud_core::watch::Limits::default())
+            .stop(&stud_core::limits::Limits::default())
             .is_empty()
     );
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use stud_core::activate::Means;
 use stud_core::ground::{EmbeddedPlugin, Ground};
-use stud_core::host::DetachedHosts;
+use stud_core::host::Hosts;
+use stud_core::limits::Limits;
 use stud_core::platform::Places;
 use stud_core::startup::{Started, start};
-use stud_core::watch::Limits;
 
 use crate::world::World;
 
@@ -31,9 +31,10 @@ impl World {
         let ground = Ground::survey(places, bundled)
             .unwrap_or_else(|why| crate::world::fail(&why.to_string()));
         let means = Means {
-            hosts: Arc::new(DetachedHosts::new(&ground)),
+            hosts: Arc::new(Hosts::detached(&ground)),
             limits: Limits {
                 lifecycle: Duration::from_secs(2),
+                ..Limits::default()
             },
         };
         Core { ground, means }

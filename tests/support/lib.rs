@@ -5,9 +5,15 @@ mod fixtures;
 mod patch;
 mod neutral;
 mod world;
+mod wait;
 mod core;
+mod door;
+mod live;
 
 pub use core::Core;
+pub use door::{Called, Calling, Door, code_of};
 pub use fixtures::{fixture, stud_program, target_folder, workspace_root};
+pub use live::{Live, Talking, impatient};
 pub use patch::{Elf, section_of};
+pub use wait::eventually;
 pub use world::{Answer, World};

@@ -28,13 +28,15 @@ Examples:
         usage: "test [FILTER...]",
         line: "everything that must pass, fastest first; with FILTER, those tests only",
         page: "\
-Steps: fmt, check, clippy, fixtures, tests, doctests, rustdoc.
+Steps: fmt, check, clippy, fixtures, tests, races, doctests, rustdoc.
 The first step that fails ends the run and says how to repeat it alone.
 With FILTER only `fixtures` and `tests` run, and only tests whose name contains it.
+The FILTER `races` stands for the models of races; STUD_SHUTTLE_SCHEDULES says in how many orders each is run.
 
 Examples:
   cargo xtask test
   cargo xtask test late_answer_is_refused
+  STUD_SHUTTLE_SCHEDULES=100000 cargo xtask test races
   CI=true cargo xtask test",
     },
     Task {

@@ -17,6 +17,7 @@ enum Step {
     Clippy,
     Fixtures,
     Tests,
+    Races,
     Doctests,
     Rustdoc,
 }
@@ -27,12 +28,16 @@ const ALL: &[Step] = &[
     Step::Clippy,
     Step::Fixtures,
     Step::Tests,
+    Step::Races,
     Step::Doctests,
     Step::Rustdoc,
 ];
 
 /// What a filter leaves: the tests it names, and what they load.
 const FILTERED: &[Step] = &[Step::Fixtures, Step::Tests];
+
+/// The word that stands for the models of races instead of naming tests.
+const RACES: &str = "races";
 
 /// What runs the tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +50,11 @@ enum Runner {
 /// Runs all steps, or the tests that match the filter.
 pub(crate) fn run(filter: &[String]) -> Outcome {
     let workspace = Workspace::read()?;
-    let steps = if filter.is_empty() { ALL } else { FILTERED };
+    let steps = match filter {
+        [] => ALL,
+        [word, ..] if word == RACES => &[Step::Races],
+        _ => FILTERED,
+    };
     require_components(&workspace.root, steps)?;
     let runner = runner(&workspace.root);
 
@@ -79,6 +88,7 @@ impl Step {
             Self::Clippy => "clippy",
             Self::Fixtures => "fixtures",
             Self::Tests => "tests",
+            Self::Races => RACES,
             Self::Doctests => "doctests",
             Self::Rustdoc => "rustdoc",
         }
@@ -86,10 +96,10 @@ impl Step {
 
     /// What to type to run this step alone.
     fn command(self, runner: Runner, filter: &[String]) -> String {
-        let variables = if self == Self::Rustdoc {
-            "RUSTDOCFLAGS=\"-D warnings\" "
-        } else {
-            ""
+        let variables = match self {
+            Self::Rustdoc => "RUSTDOCFLAGS=\"-D warnings\" ",
+            Self::Races => "RUSTFLAGS=\"--cfg shuttle\" ",
+            _ => "",
         };
         let args = self.cargo_args(runner, filter).join(" ");
         format!("{variables}cargo {args}")
@@ -108,13 +118,22 @@ impl Step {
             (Self::Tests, Runner::Plain) => {
                 "test --workspace --all-features --lib --bins --tests --examples --no-fail-fast"
             }
+            // In a folder of its own, because the flag would have everything built anew each time.
+            (Self::Races, _) => {
+                "test --package stud-core --test races --profile models --target-dir target/models"
+            }
             (Self::Doctests, _) => "test --workspace --all-features --doc",
             (Self::Rustdoc, _) => "doc --workspace --all-features --no-deps",
         };
         let mut args: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        if self == Self::Tests && !filter.is_empty() {
+        let names = match self {
+            Self::Tests => filter,
+            Self::Races => filter.strip_prefix(&[RACES.to_owned()]).unwrap_or_default(),
+            _ => &[],
+        };
+        if !names.is_empty() {
             args.push("--".to_owned());
-            args.extend_from_slice(filter);
+            args.extend_from_slice(names);
         }
         args
     }
@@ -129,11 +148,19 @@ impl Step {
                 crate::cargo::build(&workspace.root, &["--package", "stud"])?;
                 Ok(())
             }
-            Self::Fmt | Self::Clippy | Self::Tests | Self::Doctests | Self::Rustdoc => {
+            Self::Fmt
+            | Self::Clippy
+            | Self::Tests
+            | Self::Races
+            | Self::Doctests
+            | Self::Rustdoc => {
                 let mut command = cargo(&workspace.root);
                 command.args(self.cargo_args(runner, filter));
                 if self == Self::Rustdoc {
-                    deny_rustdoc_warnings(&mut command);
+                    add_flags(&mut command, "RUSTDOCFLAGS", "-D warnings");
+                }
+                if self == Self::Races {
+                    add_flags(&mut command, "RUSTFLAGS", "--cfg shuttle");
                 }
                 if self == Self::Tests {
                     // The step before built them; a test run by hand builds its own.
@@ -146,10 +173,11 @@ impl Step {
 }
 
 /// Adds to the flags that are set already, so that a machine's own stay in force.
-fn deny_rustdoc_warnings(command: &mut Command) {
-    let mut flags = std::env::var("RUSTDOCFLAGS").unwrap_or_default();
-    flags.push_str(" -D warnings");
-    command.env("RUSTDOCFLAGS", flags.trim_start());
+fn add_flags(command: &mut Command, variable: &str, more: &str) {
+    let mut flags = std::env::var(variable).unwrap_or_default();
+    flags.push(' ');
+    flags.push_str(more);
+    command.env(variable, flags.trim_start());
 }
 
 /// Shows what the command prints. It gets no input: a test that waits for

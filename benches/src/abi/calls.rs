@@ -8,9 +8,9 @@ use std::task::{Context, Poll, Waker};
 
 use stud_abi::{BoxFuture, CallContext, EventHeader, Fault};
 use stud_core::activate::Running;
-use stud_core::watch::block_on;
+use stud_core::work::block_on;
 
-use super::loading::Home;
+use crate::home::Home;
 use crate::measure::best;
 use crate::table::Row;
 

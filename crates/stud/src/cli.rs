@@ -9,34 +9,74 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 use serde_json::json;
 use stud_contract_meta::Kind;
+use stud_core::audit::moment;
+use stud_core::session::SecurityMode;
 use stud_diagnostics::{Code, codes};
 
 use crate::output::escaped;
 
 /// A plugin host for coding assistants.
 ///
+/// Without a verb, `stud` begins a session: what you type is answered, and tools ask before they act.
 /// Plugins are dynamic libraries below `~/.stud/<category>/` or, once a project is trusted, below `.stud/<category>/`.
 /// Each is checked before any of its code runs; what fails is refused with a `Class/Code` that `stud explain` explains.
 #[derive(Debug, Parser)]
 #[command(
     name = "stud",
     version,
+    args_conflicts_with_subcommands = false,
     arg_required_else_help = false,
     disable_help_subcommand = true
 )]
 #[command(after_help = "Examples:\n  \
+    stud                                  talk, in this terminal\n  \
+    echo 'hello' | stud --headless        one answer, for scripts\n  \
+    stud --continue                       go on where the last session ended\n  \
     stud plugin new line-count            start a plugin\n  \
     stud plugin check target/debug/libline_count.so\n  \
     stud plugin list                      what is loaded, and what was refused\n  \
-    stud explain UIRoleHandlerMissing     what a refusal means and how to mend it\n\n\
-    Exit status: 0 done, 1 failed or refused, 2 wrong usage.")]
+    stud explain UIRoleHandlerMissing     what a refusal means and how to mend it\n  \
+    stud audit verify                     whether any session's record was changed\n\n\
+    Exit status: 0 done, 1 failed or refused, 2 wrong usage, 3 somebody had to be asked, 130 called off.")]
 pub(crate) struct Cli {
     /// Print JSON for programs instead of text.
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
+    #[command(flatten)]
+    pub(crate) converse: Converse,
+
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
+}
+
+/// What `stud` without a verb takes: it begins a session.
+#[derive(Debug, Args)]
+pub(crate) struct Converse {
+    /// Use no terminal: standard input is the one input, standard output its answer.
+    #[arg(long)]
+    pub(crate) headless: bool,
+    /// Approve every tool call in advance. Guards still run.
+    #[arg(long)]
+    pub(crate) yolo: bool,
+    /// How tool calls are gated: `ask`, `yolo` or `allowlist`.
+    #[arg(long, value_parser = mode_of)]
+    pub(crate) mode: Option<SecurityMode>,
+    /// Go on with the session that was used last.
+    #[arg(long = "continue", conflicts_with = "resume")]
+    pub(crate) continue_: bool,
+    /// Go on with this session.
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) resume: Option<String>,
+}
+
+fn mode_of(word: &str) -> Result<SecurityMode, String> {
+    match word {
+        "ask" => Ok(SecurityMode::Ask),
+        "yolo" => Ok(SecurityMode::Yolo),
+        "allowlist" => Ok(SecurityMode::Allowlist),
+        _ => Err("it is `ask`, `yolo` or `allowlist`".to_owned()),
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -48,6 +88,72 @@ pub(crate) enum Verb {
     Explain(Explain),
     /// Trust this project's `.stud` folder, or take the trust back.
     Trust(Trust),
+    /// Check and show what sessions put on record.
+    ///
+    /// Every session has an audit trail: one record for each decision and each act, in
+    /// `~/.stud/sessions/<id>/audit/trail.jsonl`. A record holds the hash of the one before it, so a change shows.
+    #[command(subcommand)]
+    Audit(AuditVerb),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditVerb {
+    /// Check that a trail is the one that was written, or say at which line it is not.
+    ///
+    /// Edits, removals, insertions and another order are found. Records cut off the end leave nothing that could be
+    /// missed: note the last hash now and then, somewhere else, and give it with `--expect`.
+    #[command(after_help = "Examples:\n  \
+        stud audit verify                     every session\n  \
+        stud audit verify 0192f0c1            the session whose id begins with this\n  \
+        stud audit verify 0192f0c1 --expect 9f86d081884c7d65…\n\n\
+        Exit status: 0 every trail is whole, 1 one is not, 2 wrong usage.")]
+    Verify(AuditVerify),
+    /// Show the records of a session, oldest first.
+    ///
+    /// Criteria are combined: only records that fit them all are shown. With `--json`, each record is one line.
+    #[command(after_help = "Examples:\n  \
+        stud audit show 0192f0c1\n  \
+        stud audit show 0192f0c1 --class Approval\n  \
+        stud audit show 0192f0c1 --since 2026-01-05T09:30:00Z --json")]
+    Show(AuditShow),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AuditVerify {
+    /// The session's id, or the beginning of it; every session without one.
+    pub(crate) session: Option<String>,
+    /// A hash noted earlier, which a record of the trail must have.
+    #[arg(long, value_name = "HASH", requires = "session", value_parser = hash_of)]
+    pub(crate) expect: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AuditShow {
+    /// The session's id, or the beginning of it.
+    pub(crate) session: String,
+    /// Only records of this class, such as `Approval` or `Turn`.
+    #[arg(long, value_name = "CLASS")]
+    pub(crate) class: Option<String>,
+    /// Only records of this kind, such as `TurnStarted`.
+    #[arg(long, value_name = "KIND")]
+    pub(crate) kind: Option<String>,
+    /// Only records of this turn.
+    #[arg(long, value_name = "ID")]
+    pub(crate) correlation: Option<String>,
+    /// Only records of this time or later: a date, or a time with its zone.
+    #[arg(long, value_name = "TIME", value_parser = time_of)]
+    pub(crate) since: Option<String>,
+}
+
+fn hash_of(word: &str) -> Result<String, String> {
+    let is_hash = word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash
+        .then(|| word.to_ascii_lowercase())
+        .ok_or_else(|| "a hash has 64 hexadecimal digits".to_owned())
+}
+
+fn time_of(word: &str) -> Result<String, String> {
+    moment(word).ok_or_else(|| "write it as 2026-01-05 or 2026-01-05T09:30:00Z".to_owned())
 }
 
 #[derive(Debug, Subcommand)]

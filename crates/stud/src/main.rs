@@ -7,8 +7,9 @@ mod bundled;
 mod setup;
 mod explain;
 mod trust;
+mod audit;
 mod plugin;
-mod overview;
+mod converse;
 
 use std::process::ExitCode;
 
@@ -24,14 +25,17 @@ fn main() -> ExitCode {
     };
     let output = Output::new(cli.json);
     let outcome = match cli.verb {
-        None => overview::run(&output),
+        None => converse::run(&cli.converse, &output),
         Some(Verb::Plugin(verb)) => plugin::run(verb, &output),
         Some(Verb::Explain(explain)) => explain::run(&explain, &output),
         Some(Verb::Trust(trust)) => trust::run(&trust, &output),
+        Some(Verb::Audit(verb)) => audit::run(&verb, &output),
     };
     match outcome.and_then(|outcome| output.check().map(|()| outcome)) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Refused) => ExitCode::from(1),
+        Ok(Outcome::Halted) => ExitCode::from(3),
+        Ok(Outcome::Cancelled) => ExitCode::from(130),
         Err(diagnostic) => {
             output.fail(&diagnostic);
             ExitCode::from(1)

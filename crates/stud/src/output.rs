@@ -16,6 +16,10 @@ pub(crate) enum Outcome {
     Done,
     /// It did, and the answer is no; a diagnostic said why.
     Refused,
+    /// It could not, because somebody had to be asked and nobody is there; a diagnostic said so.
+    Halted,
+    /// It was called off.
+    Cancelled,
 }
 
 /// What every verb returns.
@@ -86,6 +90,16 @@ impl Output {
     /// A diagnostic among other output, in full.
     pub(crate) fn show(&self, diagnostic: &Diagnostic) {
         self.line(render::full(diagnostic, self.color));
+    }
+
+    /// A diagnostic that stops nothing, on standard error and in brief.
+    pub(crate) fn warn(&self, diagnostic: &Diagnostic) {
+        let text = if self.json {
+            render::json(diagnostic)
+        } else {
+            render::concise(diagnostic)
+        };
+        let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
     /// A diagnostic that ended the verb, on standard error.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use stud_core::activate::Means;
 use stud_core::ground::Ground;
-use stud_core::host::DetachedHosts;
+use stud_core::host::Hosts;
+use stud_core::limits::Limits;
 use stud_core::platform::Places;
-use stud_core::watch::Limits;
 use stud_diagnostics::{Diagnostic, codes};
 
 use crate::bundled;
@@ -25,7 +25,7 @@ pub(crate) fn places() -> Result<Places, Diagnostic> {
 pub(crate) fn ground() -> Result<(Ground, Means), Diagnostic> {
     let ground = Ground::survey(places()?, bundled::plugins())?;
     let means = Means {
-        hosts: Arc::new(DetachedHosts::new(&ground)),
+        hosts: Arc::new(Hosts::detached(&ground)),
         limits: Limits::default(),
     };
     Ok((ground, means))

@@ -26,9 +26,10 @@ pub(crate) fn run(id: &str, output: &Output) -> Verdict {
     };
     let mut entry = list::document(report)?;
     if let (Value::Object(entry), Some(details)) = (&mut entry, &report.details) {
-        entry.insert("manifest".to_owned(), details.manifest.clone());
+        let manifest = &details.manifest;
+        entry.insert("manifest".to_owned(), manifest.document.clone());
         entry.insert("config".to_owned(), details.config.clone());
-        entry.insert("configSchema".to_owned(), details.config_schema.clone());
+        entry.insert("configSchema".to_owned(), manifest.config_schema.clone());
     }
     if output.is_json() {
         output.document(&entry)?;

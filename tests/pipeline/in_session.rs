@@ -1,0 +1,149 @@
+//! Plugins that take part in a session, and what the session refuses them.
+
+use std::future::{Future, ready};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use stud_abi::CancellationToken;
+use stud_contract_interaction::{Request, Response};
+use stud_contract_meta::Result;
+use stud_core::assistant::{Model, converse};
+use stud_core::launch::{Launch, Launched, launch};
+use stud_core::limits::Limits;
+use stud_core::prompts::Interactor;
+use stud_core::report::PluginReport;
+use stud_core::startup::prepare;
+use stud_core::work::block_on;
+use stud_tests::{Core, World};
+
+use super::install;
+
+#[expect(
+    clippy::unwrap_used,
+    reason = "a helper of a test fails the test like the test itself"
+)]
+fn begin(core: &Core) -> Launched {
+    let how = Launch {
+        headless: true,
+        // Nothing here hangs, and a flood takes as long as the machine needs for it.
+        limits: Limits {
+            lifecycle: Duration::from_secs(60),
+            ..Limits::default()
+        },
+        ..Launch::default()
+    };
+    launch(&core.ground, &prepare(&core.ground, &how.limits), &how).unwrap()
+}
+
+/// The probe, which makes one host call when it is activated.
+fn probe(world: &World, slot_version: &str, config: &serde_json::Value) {
+    let library = "home/tools/host-probe/libhost_probe.so";
+    install(world, "host-probe", library, |manifest| {
+        manifest["stateSlot"]["slotVersion"] = slot_version.into();
+    });
+    world.write("home/tools/host-probe/config.json", config.to_string());
+}
+
+fn causes(reports: &[PluginReport], id: &str) -> Vec<String> {
+    let of_plugin = reports.iter().filter(|report| report.ext_id == id);
+    let problems = of_plugin.flat_map(|report| &report.diagnostics);
+    let causes = problems.filter_map(|problem| problem.context.get("cause"));
+    causes
+        .filter_map(|cause| cause.as_str().map(str::to_owned))
+        .collect()
+}
+
+#[test]
+fn a_plugin_that_floods_the_stream_is_stopped() {
+    let world = World::new();
+    let config = json!({"call": "events.flood", "argument": "Probed", "payload": {"count": 1}});
+    probe(&world, "1.0.0", &config);
+    let launched = begin(&world.core(vec![]));
+    assert_eq!(
+        causes(&launched.reports, "host-probe"),
+        ["ExtensionHost/EventRateExceeded"]
+    );
+    launched.session.close().unwrap();
+}
+
+#[test]
+fn state_of_another_version_is_rejected() {
+    let world = World::new();
+    let write = json!({"call": "stateSlot.write", "argument": "0.9.0", "payload": {"count": 1}});
+    probe(&world, "0.9.0", &write);
+    let core = world.core(vec![]);
+    let launched = begin(&core);
+    assert_eq!(
+        causes(&launched.reports, "host-probe"),
+        Vec::<String>::new()
+    );
+
+    probe(&world, "1.0.0", &json!({"call": "stateSlot.read"}));
+    let refused = launched.reload(&core.ground, "host-probe").unwrap_err();
+    assert_eq!(refused.context["cause"], "Session/SlotDriftRejected");
+    launched.session.close().unwrap();
+}
+
+/// Says no to everything.
+struct Naysayer;
+
+impl Interactor for Naysayer {
+    fn ext_id(&self) -> &'static str {
+        "naysayer"
+    }
+
+    fn protocol_minor(&self) -> u64 {
+        2
+    }
+
+    fn ask<'a>(
+        &'a self,
+        request: &'a Request,
+        _: CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = Result<Response>> + Send + 'a>> {
+        Box::pin(ready(Ok(Response::rejected(request, "no"))))
+    }
+}
+
+/// What the model says last, after `input`, with somebody there who says no.
+#[expect(
+    clippy::unwrap_used,
+    reason = "a helper of a test fails the test like the test itself"
+)]
+fn answer(input: &str) -> String {
+    let world = World::new();
+    install(
+        &world,
+        "good-tool",
+        "home/tools/good-tool/libgood_tool.so",
+        |_| {},
+    );
+    let launched = begin(&world.core(vec![echo::stud_plugin()]));
+    let session = &launched.session;
+    session.prompts().join(Arc::new(Naysayer));
+    block_on(session.submit("test", input.to_owned())).unwrap();
+    session.end_of_input();
+    let model = Model {
+        provider_id: "echo".to_owned(),
+        model_id: "echo-1".to_owned(),
+    };
+    let answered = block_on(converse(session, &model)).unwrap().unwrap();
+    session.close().unwrap();
+    answered.text
+}
+
+#[test]
+fn a_call_that_the_person_denies_goes_back_to_the_model() {
+    let text = answer(r#"!tool line_count {"path": "/dev/null"}"#);
+    assert!(text.contains(r#""code":"ApprovalDenied""#), "{text}");
+    assert!(text.contains(r#""class":"ToolTerminal""#), "{text}");
+}
+
+#[test]
+fn a_tool_that_is_not_there_is_named_to_the_model() {
+    let text = answer("!tool no_such_tool {}");
+    assert!(text.contains(r#""code":"ToolNotRegistered""#), "{text}");
+    assert!(text.contains("no_such_tool"), "{text}");
+}
