@@ -31,12 +31,12 @@ Examples:
 Steps: fmt, check, clippy, fixtures, tests, races, doctests, rustdoc.
 The first step that fails ends the run and says how to repeat it alone.
 With FILTER only `fixtures` and `tests` run, and only tests whose name contains it.
-The FILTER `races` stands for the models of races; STUD_SHUTTLE_SCHEDULES says in how many orders each is run.
+The FILTER `races` stands for the models of races. `--schedules N` after it says in how many orders each is run.
 
 Examples:
   cargo xtask test
   cargo xtask test late_answer_is_refused
-  STUD_SHUTTLE_SCHEDULES=100000 cargo xtask test races
+  cargo xtask test races --schedules 100000
   CI=true cargo xtask test",
     },
     Task {

@@ -39,6 +39,9 @@ const FILTERED: &[Step] = &[Step::Fixtures, Step::Tests];
 /// The word that stands for the models of races instead of naming tests.
 const RACES: &str = "races";
 
+/// Tells the models in how many orders to run.
+const SCHEDULES: &str = "STUD_SHUTTLE_SCHEDULES";
+
 /// What runs the tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Runner {
@@ -50,6 +53,7 @@ enum Runner {
 /// Runs all steps, or the tests that match the filter.
 pub(crate) fn run(filter: &[String]) -> Outcome {
     let workspace = Workspace::read()?;
+    models(filter)?;
     let steps = match filter {
         [] => ALL,
         [word, ..] if word == RACES => &[Step::Races],
@@ -101,8 +105,14 @@ impl Step {
             Self::Races => "RUSTFLAGS=\"--cfg shuttle\" ",
             _ => "",
         };
+        let schedules = match self {
+            Self::Races => models(filter).unwrap_or_default().0,
+            _ => None,
+        };
+        let schedules =
+            schedules.map_or_else(String::new, |number| format!("{SCHEDULES}={number} "));
         let args = self.cargo_args(runner, filter).join(" ");
-        format!("{variables}cargo {args}")
+        format!("{schedules}{variables}cargo {args}")
     }
 
     fn cargo_args(self, runner: Runner, filter: &[String]) -> Vec<String> {
@@ -128,7 +138,7 @@ impl Step {
         let mut args: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let names = match self {
             Self::Tests => filter,
-            Self::Races => filter.strip_prefix(&[RACES.to_owned()]).unwrap_or_default(),
+            Self::Races => models(filter).unwrap_or_default().1,
             _ => &[],
         };
         if !names.is_empty() {
@@ -161,6 +171,9 @@ impl Step {
                 }
                 if self == Self::Races {
                     add_flags(&mut command, "RUSTFLAGS", "--cfg shuttle");
+                    if let (Some(number), _) = models(filter)? {
+                        command.env(SCHEDULES, number);
+                    }
                 }
                 if self == Self::Tests {
                     // The step before built them; a test run by hand builds its own.
@@ -169,6 +182,22 @@ impl Step {
                 passes(&mut command)
             }
         }
+    }
+}
+
+/// What follows the word for the models of races: in how many orders each is run, and the names of some.
+fn models(filter: &[String]) -> Result<(Option<&str>, &[String]), Failure> {
+    match filter {
+        [word, flag, rest @ ..] if word == RACES && flag == "--schedules" => match rest {
+            [number, names @ ..] if number.parse::<u64>().is_ok_and(|number| number > 0) => {
+                Ok((Some(number), names))
+            }
+            _ => Err(Failure::usage(
+                "`--schedules` takes a number above 0, as in `cargo xtask test races --schedules 100000`",
+            )),
+        },
+        [word, names @ ..] if word == RACES => Ok((None, names)),
+        _ => Ok((None, &[])),
     }
 }
 

@@ -32,19 +32,28 @@ pub(crate) enum Answer<R> {
 
 /// Runs a call that is answered at once.
 ///
-/// The reply is made inside the guard: a fault is large, and room for one would be moved out of every call that is none.
+/// A fault is boxed inside the guard: it is large, and room for one would be moved out of every call that has none.
 pub(crate) fn answer<T, R: From<T>>(
     doing: &str,
     call: impl FnOnce() -> Result<T, Fault>,
 ) -> Reply<R> {
-    guard::catch_into(doing, || reply(call()), |fault| reply::<T, R>(Err(fault)))
+    let outcome = guard::catch_into(doing, || call().map_err(boxed), |fault| Err(boxed(fault)));
+    match outcome {
+        Ok(value) => ROk(value.into()),
+        Err(fault) => RErr(fault),
+    }
 }
 
 fn reply<T, R: From<T>>(outcome: Result<T, Fault>) -> Reply<R> {
     match outcome {
         Ok(value) => ROk(value.into()),
-        Err(fault) => RErr(RBox::new(fault.into())),
+        Err(fault) => RErr(boxed(fault)),
     }
+}
+
+#[cold]
+fn boxed(fault: Fault) -> RBox<RFault> {
+    RBox::new(fault.into())
 }
 
 pub(crate) fn outcome<R, T: From<R>>(reply: Reply<R>) -> Result<T, Fault> {

@@ -2,7 +2,7 @@
 //!
 //! One registry serves a session and all its children. A prompt waits in line, is put to every interactor at the same
 //! time, and is settled exactly once: by the first `accepted` or `rejected`, by its asker who calls it off, by time, or
-//! by the rules for when nobody is there. Whatever settles it goes through [`Prompts::settle`], under one lock; whoever
+//! by the rules for when nobody is there. Whatever settles it goes through `Prompts::settle`, under one lock; whoever
 //! comes second is told that it was answered already.
 //!
 //! ```text

@@ -29,6 +29,7 @@ pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) {
 
 /// Runs `work` at once: a model has no time that could run out.
 #[cfg(shuttle)]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere it may not end in time")]
 pub(crate) fn within<T: Send + 'static>(
     _: std::time::Duration,
     work: impl FnOnce() -> T + Send + 'static,

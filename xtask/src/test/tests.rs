@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::{ALL, Runner, Step, passes, stopped, summary};
+use super::{ALL, Runner, Step, models, passes, stopped, summary};
 use crate::failure::Failure;
 
 fn command(step: Step, runner: Runner, filter: &[&str]) -> String {
@@ -50,6 +50,34 @@ fn a_filter_reaches_the_tests_alone() {
         command(Step::Fixtures, Runner::Nextest, &["late"]),
         "cargo xtask fixtures"
     );
+}
+
+#[test]
+fn models_are_named_and_told_how_often_to_run() {
+    let races = |filter: &[&str]| command(Step::Races, Runner::Plain, filter);
+    let cargo = "RUSTFLAGS=\"--cfg shuttle\" cargo test --package stud-core --test races \
+                 --profile models --target-dir target/models";
+    assert_eq!(races(&["races"]), cargo);
+    assert_eq!(races(&["races", "late"]), format!("{cargo} -- late"));
+    assert_eq!(
+        races(&["races", "--schedules", "7", "late"]),
+        format!("STUD_SHUTTLE_SCHEDULES=7 {cargo} -- late")
+    );
+}
+
+#[test]
+fn a_number_of_schedules_is_a_number() {
+    for wrong in [
+        &["races", "--schedules"][..],
+        &["races", "--schedules", "0"],
+        &["races", "--schedules", "x"],
+    ] {
+        let filter: Vec<String> = wrong.iter().map(|&word| word.to_owned()).collect();
+        assert!(
+            matches!(models(&filter), Err(Failure::Usage(_))),
+            "{wrong:?}"
+        );
+    }
 }
 
 #[test]

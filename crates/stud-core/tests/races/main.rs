@@ -5,8 +5,19 @@
 //! knows real time, threads of the system or files.
 //!
 //! The program is empty unless it is built for models: `cargo xtask test races`.
-#![forbid(unsafe_code)]
 #![cfg(shuttle)]
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a model that cannot go on has failed"
+)]
+#![expect(
+    clippy::similar_names,
+    reason = "an asker, what it asked and the shelf are called what they are"
+)]
 
 mod explore;
 mod clock;
