@@ -118,15 +118,20 @@ impl SystemTimer {
 
 impl Timer for SystemTimer {
     fn after(&self, delay: Duration, job: Job) -> Alarm {
-        let id = {
+        let at = Instant::now() + delay;
+        let (id, is_first) = {
             let mut plan = self.plan();
             let id = plan.next;
             plan.next += 1;
-            plan.due.push(Reverse((Instant::now() + delay, id)));
+            let is_first = plan.due.peek().is_none_or(|Reverse((due, _))| at < *due);
+            plan.due.push(Reverse((at, id)));
             plan.jobs.insert(id, job);
-            id
+            (id, is_first)
         };
-        self.changed.notify_one();
+        // Otherwise the thread wakes before this one is due, and sees it then.
+        if is_first {
+            self.changed.notify_one();
+        }
         Alarm::new(move || {
             // The timer of the process is never dropped, so looking it up finds this one.
             if let Some(timer) = SYSTEM.get() {
