@@ -22,13 +22,17 @@ const PARTS: [Part; 4] = [
     ("idle", idle::rows),
 ];
 
+/// Whether there is a part of this name.
+pub(crate) fn has(part: &str) -> bool {
+    PARTS.iter().any(|(name, _)| *name == part)
+}
+
 /// Measures everything, or only the parts that are named.
 pub(crate) fn run(named: &[&str], write: bool) -> ExitCode {
-    let parts = PARTS
-        .iter()
-        .filter(|(name, _)| named.is_empty() || named.contains(name));
+    let wanted = |name: &&str| named.is_empty() || named.contains(name);
+    let parts = PARTS.iter().filter(|(name, _)| wanted(name));
     let rows: Vec<Row> = parts.flat_map(|(_, rows)| rows()).collect();
-    table::conclude("core", &rows, write && named.is_empty())
+    table::conclude("core", &rows, write)
 }
 
 /// What a process of its own prints: what another one has done to this one's memory must not count.

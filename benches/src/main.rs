@@ -24,11 +24,11 @@ fn main() -> ExitCode {
         ["idle", root, count] => core::stay_idle_here(root, count),
         ["abi", rest @ ..] => abi::run(rest.contains(&"calls"), rest.contains(&"--write")),
         ["core", "--write"] => core::run(&[], true),
-        ["core", parts @ ..] => core::run(parts, false),
+        ["core", parts @ ..] if parts.iter().all(|part| core::has(part)) => core::run(parts, false),
         _ => {
             println!("usage: cargo xtask bench abi [calls | --write]");
             println!(
-                "       cargo xtask bench core [events | prompts | transcript | idle]… [--write]"
+                "       cargo xtask bench core [(events | prompts | transcript | idle)… | --write]"
             );
             ExitCode::from(2)
         }

@@ -77,7 +77,8 @@ NAME and ARGS are passed on to the package as they are.
 
 Examples:
   cargo xtask bench abi
-  cargo xtask bench abi --json",
+  cargo xtask bench core events
+  cargo xtask bench core --write",
     },
     Task {
         name: "new",
