@@ -99,6 +99,11 @@ pub trait Schema {
     /// Whether a member of this type may be left out.
     const OPTIONAL: bool = false;
 
+    /// Whether a member with this value is left out when it is written: no schema here allows for `null`.
+    fn is_absent(&self) -> bool {
+        false
+    }
+
     /// The whole schema.
     const SCHEMA: Json = &[
         Piece::Raw("{"),
@@ -250,6 +255,10 @@ impl<T: Schema> Schema for Option<T> {
     const DESCRIPTION: &'static str = T::DESCRIPTION;
     const UNSIGNED: bool = T::UNSIGNED;
     const OPTIONAL: bool = true;
+
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
 }
 
 impl<T: Schema> Schema for Box<T> {
@@ -257,6 +266,10 @@ impl<T: Schema> Schema for Box<T> {
     const DESCRIPTION: &'static str = T::DESCRIPTION;
     const UNSIGNED: bool = T::UNSIGNED;
     const OPTIONAL: bool = T::OPTIONAL;
+
+    fn is_absent(&self) -> bool {
+        T::is_absent(self)
+    }
 }
 
 impl<T: Schema> Schema for Vec<T> {

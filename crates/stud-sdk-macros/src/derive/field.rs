@@ -23,7 +23,12 @@ struct Fallback {
     function: Ident,
     value: TokenStream,
     json: Option<String>,
+    /// Whether it is the default of the type, as `None` is of an `Option`.
+    is_plain: bool,
 }
+
+/// What tells that a member is left out. One with a default of its own is always written: left out, it would mean that.
+const ABSENT: &str = "::stud_sdk::Schema::is_absent";
 
 /// Attribute arguments and the JSON Schema keyword each becomes.
 const LIMITS: [(&str, &str); 6] = [
@@ -86,16 +91,18 @@ impl<'a> Field<'a> {
             ident, ty, name, ..
         } = self;
         let Some(Fallback {
-            function, value, ..
+            function,
+            value,
+            is_plain,
+            ..
         }) = &self.default
         else {
-            return (
-                quote!(#[serde(rename = #name)] #ident: #ty),
-                TokenStream::new(),
-            );
+            let field = quote!(#[serde(rename = #name, skip_serializing_if = #ABSENT)] #ident: #ty);
+            return (field, TokenStream::new());
         };
         let path = function.to_string();
-        let field = quote!(#[serde(rename = #name, default = #path)] #ident: #ty);
+        let skip = is_plain.then(|| quote!(, skip_serializing_if = #ABSENT));
+        let field = quote!(#[serde(rename = #name, default = #path #skip)] #ident: #ty);
         (field, quote!(fn #function() -> #ty { #value }))
     }
 
@@ -170,6 +177,7 @@ fn fallback(given: &mut Arguments, index: usize) -> Result<Option<Fallback>> {
             function,
             value: quote!(::core::default::Default::default()),
             json: None,
+            is_plain: true,
         }));
     }
     let Some(value) = given.value::<Expr>("default")? else {
@@ -186,5 +194,6 @@ fn fallback(given: &mut Arguments, index: usize) -> Result<Option<Fallback>> {
         function,
         value,
         json,
+        is_plain: false,
     }))
 }

@@ -172,3 +172,34 @@ fn an_author_may_describe_a_base_member_better() {
     );
     harness.provide().unwrap();
 }
+
+/// What may be missing.
+#[derive(Debug, PartialEq, Schema)]
+struct Gaps {
+    /// A number.
+    number: Option<u8>,
+    /// A place.
+    place: Box<Option<Point>>,
+    /// A text.
+    #[stud(default)]
+    text: Option<String>,
+    /// A count.
+    #[stud(default)]
+    count: u8,
+}
+
+#[test]
+fn what_is_missing_is_left_out_and_never_null() {
+    let gaps = Gaps {
+        number: None,
+        place: Box::new(None),
+        text: None,
+        count: 0,
+    };
+    let written = serde_json::to_value(&gaps).unwrap();
+    assert_eq!(written, json!({"count": 0}));
+    assert_eq!(serde_json::from_value::<Gaps>(written).unwrap(), gaps);
+    let full = json!({"number": 1, "place": {"xPos": 2.0}, "text": "a", "count": 2});
+    let gaps: Gaps = serde_json::from_value(full.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&gaps).unwrap(), full);
+}
