@@ -189,21 +189,59 @@ codes! {
         /// A settings file has a top-level key that does not exist.
         UnknownTopLevelKey => UNKNOWN_TOP_LEVEL_KEY, since "0.1.0";
     }
+    ProviderTransient {
+        /// Nothing serves the model at the address that is configured.
+        EndpointNotFound => ENDPOINT_NOT_FOUND, since "0.1.0";
+        /// A model's backend could not be reached, went away or was silent for too long.
+        NetworkTimeout => NETWORK_TIMEOUT, since "0.1.0";
+        /// A model's backend failed.
+        Provider5xx => PROVIDER_5XX, since "0.1.0";
+        /// A model's backend wants to be asked less often.
+        RateLimited => RATE_LIMITED, since "0.1.0";
+        /// A model's backend broke an answer off and did not say why in words that are known.
+        StreamError => STREAM_ERROR, since "0.1.0";
+        /// A model's backend did not accept the key.
+        Unauthorized => UNAUTHORIZED, since "0.1.0";
+    }
+    ProviderCapability {
+        /// The request does not fit into what the model can read at once.
+        ContextWindowTooSmall => CONTEXT_WINDOW_TOO_SMALL, since "0.1.0";
+        /// A model's backend does not stream its answers.
+        MissingStreaming => MISSING_STREAMING, since "0.1.0";
+        /// The model cannot call tools, and tools were offered to it.
+        MissingToolCalling => MISSING_TOOL_CALLING, since "0.1.0";
+        /// The answer of a model is not in the form that its backend promised.
+        OutputMalformed => PROVIDER_OUTPUT_MALFORMED, since "0.1.0";
+        /// A model's backend refuses the request as it is.
+        RequestRejected => REQUEST_REJECTED, since "0.1.0";
+    }
     ToolTransient {
         /// A plugin did not answer in time.
         ExecutionTimeout => EXECUTION_TIMEOUT, since "0.1.0";
+        /// Somebody else is at what a tool was to change, and may be done later.
+        ResourceBusy => RESOURCE_BUSY, since "0.1.0";
         /// The content of a resource could not be fetched, and may be later.
         ResourceFetchFailed => RESOURCE_FETCH_FAILED, since "0.1.0";
     }
     ToolTerminal {
+        /// A text that must be there exactly once is there more often.
+        AmbiguousMatch => AMBIGUOUS_MATCH, since "0.1.0";
         /// The person, a rule or a guard did not allow the tool call.
         ApprovalDenied => APPROVAL_DENIED, since "0.1.0";
+        /// The operator does not want this command to be run.
+        CommandRejected => COMMAND_REJECTED, since "0.1.0";
+        /// A tool was asked to go where it may not.
+        Forbidden => TOOL_FORBIDDEN, since "0.1.0";
         /// The arguments of a tool call or of a command do not fit their schema.
         InputInvalid => INPUT_INVALID, since "0.1.0";
         /// A tool asked for input or approval and no interactive UI is there.
         InteractionUnavailable => INTERACTION_UNAVAILABLE, since "0.1.0";
-        /// A plugin was asked for a tool it does not have.
+        /// The network policy does not let a host be reached.
+        NetworkDenied => NETWORK_DENIED, since "0.1.0";
+        /// What a tool was asked for is not there, or there is no such tool.
         NotFound => NOT_FOUND, since "0.1.0";
+        /// What a tool found cannot be given as a result.
+        OutputMalformed => OUTPUT_MALFORMED, since "0.1.0";
         /// The content of a resource is larger than its binding allows.
         ResourceOverBytesCap => RESOURCE_OVER_BYTES_CAP, since "0.1.0";
         /// A tool failed without saying how in a code of its own.

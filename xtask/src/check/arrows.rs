@@ -18,6 +18,8 @@ enum Layer {
     Core,
     Program,
     Plugin,
+    /// What several bundled plugins share.
+    Support,
     Fixture,
     /// Breaks rules on purpose, so it reaches below the SDK.
     HostileFixture,
@@ -29,7 +31,7 @@ enum Layer {
 
 use Layer::{
     Abi, Contract, Core, Diagnostics, Fixture, HostApi, HostileFixture, Interaction, Meta,
-    Observer, Plugin, Program, Sdk, SdkMacros, Task,
+    Observer, Plugin, Program, Sdk, SdkMacros, Support, Task,
 };
 
 /// Which layers each layer may depend on; an `Observer` is not listed.
@@ -69,7 +71,8 @@ const ARROWS: &[(Layer, &[Layer])] = &[
             Plugin,
         ],
     ),
-    (Plugin, &[Sdk]),
+    (Support, &[Sdk]),
+    (Plugin, &[Sdk, Support]),
     (Fixture, &[Sdk]),
     (HostileFixture, &[Sdk, Abi]),
     (Task, &[]),
@@ -152,6 +155,8 @@ fn layer(package: &Package) -> Option<Layer> {
             Some(HostileFixture)
         } else if dir.starts_with("tests/fixtures/") || dir.starts_with("benches/plugin-") {
             Some(Fixture)
+        } else if dir.starts_with("plugins/support/") {
+            Some(Support)
         } else if dir.starts_with("plugins/") {
             Some(Plugin)
         } else {

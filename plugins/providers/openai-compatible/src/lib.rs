@@ -1,0 +1,113 @@
+//! A provider that speaks one of the two APIs that very many backends have in common: chat completions, or responses.
+//!
+//! A request carries a key by which the backend finds what it remembers of its beginning. A backend that knows no such
+//! member, or none that asks it for the cost, is asked again without, and from then on.
+#![forbid(unsafe_code)]
+
+mod options;
+mod cache_key;
+mod system_role;
+mod omissions;
+mod chat;
+mod responses;
+
+use std::sync::Arc;
+
+use model_http::{Auth, CallIds, Endpoint, Post, REQUEST_REJECTED, Recollection, Roster};
+use stud_sdk::provider::{FinishReason, Provider, Request, Sink, provider};
+use stud_sdk::{Cx, Error, Host, Result, Value};
+
+use omissions::Omissions;
+use options::{ApiShape, Options};
+
+const EXT_ID: &str = "openai-compatible";
+
+/// Asks a model through chat completions or responses, wherever they are served.
+#[provider(
+    id = "openai-compatible",
+    title = "OpenAI-compatible",
+    protocol = "openai-compatible",
+    streaming = "hard",
+    tool_calling = "hard",
+    structured_output = "preferred",
+    multimodal = "probed",
+    reasoning = "probed",
+    prompt_caching = "probed",
+    context_window = "probed",
+    config = Options,
+    init = OpenAiCompatible::new
+)]
+struct OpenAiCompatible {
+    /// Missing as long as nothing is configured.
+    endpoint: Option<Endpoint>,
+    roster: Roster,
+    options: Options,
+    omissions: Omissions,
+    /// Reasoning that came with calls, by call.
+    reasoning: Arc<Recollection<Vec<Value>>>,
+}
+
+impl OpenAiCompatible {
+    /// Reads the config and touches nothing else: neither the key nor the network.
+    fn new(_host: Host, mut options: Options) -> Result<Self> {
+        Ok(Self {
+            endpoint: options.endpoint()?,
+            roster: options.roster(EXT_ID),
+            options,
+            omissions: Omissions::default(),
+            reasoning: Arc::default(),
+        })
+    }
+}
+
+impl Provider for OpenAiCompatible {
+    async fn request(&self, request: Request, out: Sink, cx: &Cx) -> Result<FinishReason> {
+        let endpoint = self.endpoint.as_ref().ok_or_else(options::unconfigured)?;
+        let model = self.roster.choose(&request.model_id)?;
+        self.roster.check_tools(&model, request.tools.len())?;
+        let ids = CallIds::of(&request);
+        let shape = self.options.api_shape;
+        let (path, body) = match shape {
+            ApiShape::ChatCompletions => (
+                "/chat/completions",
+                chat::compose(request, model, &self.options)?,
+            ),
+            ApiShape::Responses => (
+                "/responses",
+                responses::compose(request, model, &self.options, &self.reasoning)?,
+            ),
+        };
+        let mut post = Post {
+            path: path.to_owned(),
+            headers: Vec::new(),
+            auth: Auth::Bearer,
+            body,
+        };
+        loop {
+            self.omissions.apply(&mut post.body);
+            let answered = match shape {
+                ApiShape::ChatCompletions => {
+                    endpoint
+                        .ask(&post, chat::Answer::new(ids.clone()), &out, cx)
+                        .await
+                }
+                ApiShape::Responses => {
+                    let answer = responses::Answer::new(ids.clone(), self.reasoning.clone());
+                    endpoint.ask(&post, answer, &out, cx).await
+                }
+            };
+            match answered {
+                Err(error) if self.omissions.learn(&error, &post.body) => {}
+                answered => return answered,
+            }
+        }
+    }
+}
+
+/// A part that a newer contract has and this provider cannot send.
+fn unknown_part() -> Error {
+    REQUEST_REJECTED.error("the request has a part of a kind this provider does not know")
+}
+
+#[cfg(test)]
+mod tests;
