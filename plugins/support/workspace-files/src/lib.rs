@@ -1,0 +1,45 @@
+//! Files of the workspace and nothing beyond it.
+//!
+//! The tools that touch files share two promises, and this crate keeps both.
+//!
+//! **Nothing outside the workspace is read or written.** The workspace is the folder the session runs in. A path is
+//! first brought into one form by its text alone ([`Workspace::place`]); that form decides the approval key, and nothing
+//! else is opened afterwards. Then the path is walked, one part at a time: each directory is opened relative to the one
+//! before it and never through a symbolic link, and links are read and followed by hand. So a link that leads out, and
+//! a directory that becomes one between two steps, are refused where they are met: no step trusts what an earlier look
+//! has seen. The same walk serves every system, whether or not its kernel could confine a whole path at once, because
+//! it has to look at every directory anyway.
+//!
+//! **Nothing below `.stud` is read or written.** Settings never reach a model, and no tool call widens what tool calls
+//! may do. The folder is known by its identity, so another name for it does not help.
+//!
+//! What a person made under two names by a hard link is beyond both promises: it is one file, in the workspace.
+//!
+//! This crate is for Unix systems, as its descriptors are.
+#![forbid(unsafe_code)]
+
+mod failure;
+mod place;
+mod workspace;
+mod root;
+mod text;
+mod contents;
+mod target;
+mod lock;
+mod draft;
+mod replacement;
+mod rules;
+mod tree;
+#[cfg(test)]
+mod swapping;
+
+pub use contents::{Contents, Excerpt};
+pub use draft::{Change, replace_all};
+pub use failure::invalid;
+pub use lock::{Held, lock};
+pub use place::Place;
+pub use replacement::{Replacement, replace};
+pub use target::Target;
+pub use text::{cut, shown};
+pub use tree::{Entry, Kind, Look, Looked, Tree};
+pub use workspace::{Files, Workspace};

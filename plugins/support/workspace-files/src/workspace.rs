@@ -1,0 +1,208 @@
+//! The workspace of a session: which folder it is, and what a path means in it.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use stud_sdk::{Cx, Error, ErrorExt, Host, Result};
+
+use crate::failure::{Trouble, called_off, invalid};
+use crate::place::{Place, lexical};
+
+/// Where stud keeps what belongs to a project.
+pub(crate) const PRIVATE_NAME: &str = ".stud";
+
+/// The most bytes a path may have, as in the operating system's own calls.
+const LONGEST_PATH: usize = 4096;
+
+/// The workspace of the session a tool works for.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    root: PathBuf,
+    /// The same folder without links in its path, if that is another path.
+    real_root: Option<PathBuf>,
+    home: Option<PathBuf>,
+    /// The names down to the global folder of stud, if that is in the workspace.
+    global: Option<PathBuf>,
+}
+
+impl Workspace {
+    /// The workspace of a host: the folder that `.stud` is in.
+    pub fn of(host: &Host) -> Result<Self> {
+        let project = host.workspace().project_root()?;
+        let root = project.parent().filter(|root| root.is_absolute());
+        let Some(root) = root else {
+            let why = format!("`{}` is in no folder", project.display());
+            return Err(Error::failed(why));
+        };
+        let global = host.workspace().global_root()?;
+        // Not through the host's environment: what is looked up there counts as a secret, and would be taken out of
+        // every path that the model is shown.
+        Ok(Self::new(root, std::env::home_dir(), &global))
+    }
+
+    /// The workspace `root` of somebody with this home, whose global folder of stud is `global`.
+    pub(crate) fn new(root: &Path, home: Option<PathBuf>, global: &Path) -> Self {
+        let real_root = root.canonicalize().ok().filter(|real| real != root);
+        let mut workspace = Self {
+            root: root.to_path_buf(),
+            real_root,
+            home,
+            global: None,
+        };
+        workspace.global = workspace
+            .below_root(global)
+            .filter(|below| !below.as_os_str().is_empty())
+            .map(Path::to_path_buf);
+        workspace
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn global(&self) -> Option<&Path> {
+        self.global.as_deref()
+    }
+
+    /// What is left of an absolute path below the workspace.
+    pub(crate) fn below_root<'a>(&self, path: &'a Path) -> Option<&'a Path> {
+        let real = self.real_root.iter().map(PathBuf::as_path);
+        [self.root.as_path()]
+            .into_iter()
+            .chain(real)
+            .find_map(|root| path.strip_prefix(root).ok())
+    }
+
+    /// What a path means: relative to the workspace, absolute, or below `~`.
+    ///
+    /// Fails with `ToolTerminal/InputInvalid` for what is no path and with `ToolTerminal/Forbidden` for what is outside
+    /// or where stud keeps its own.
+    pub fn place(&self, path: &str) -> Result<Place> {
+        let full = self.full(path)?;
+        let Some(below) = self.below_root(&full) else {
+            return Err(Trouble::Outside.about(path, &self.root));
+        };
+        if below.iter().next().is_some_and(is_private) {
+            return Err(Trouble::Private.about(path, &self.root));
+        }
+        Ok(Place::new(path, below))
+    }
+
+    fn full(&self, path: &str) -> Result<PathBuf> {
+        if path.is_empty() {
+            return Err(invalid(path, "the path is empty; `.` is the workspace"));
+        }
+        if path.len() > LONGEST_PATH {
+            let why = format!(
+                "a path has at most {LONGEST_PATH} bytes, this one has {}",
+                path.len()
+            );
+            let (beginning, _) = crate::text::cut(path, 200);
+            return Err(invalid(beginning, why));
+        }
+        if path.contains('\0') {
+            return Err(invalid(path, "a path has no NUL in it"));
+        }
+        let below_home = match path.strip_prefix('~') {
+            Some("") => Some(""),
+            Some(rest) => rest.strip_prefix('/'),
+            None => None,
+        };
+        let Some(below_home) = below_home else {
+            return Ok(lexical(&self.root, Path::new(path)));
+        };
+        let Some(home) = &self.home else {
+            return Err(invalid(
+                path,
+                "nobody knows where `~` is; write the path without it",
+            ));
+        };
+        // What follows is below home even if it begins with another slash.
+        Ok(lexical(home, Path::new(below_home.trim_start_matches('/'))))
+    }
+
+    /// The approval key of a call about a file: the directory it is in.
+    pub fn file_key(&self, path: &str) -> Result<String> {
+        self.key(path, Place::parent_key)
+    }
+
+    /// The approval key of a call about a directory: the directory.
+    pub fn directory_key(&self, path: &str) -> Result<String> {
+        self.key(path, Place::key)
+    }
+
+    /// A call about what is outside is refused when it runs; until then its key is the path as it was given.
+    fn key(&self, path: &str, of: impl Fn(&Place) -> String) -> Result<String> {
+        let full = self.full(path)?;
+        Ok(match self.below_root(&full) {
+            Some(below) => of(&Place::new(path, below)),
+            None => path.to_owned(),
+        })
+    }
+
+    /// The approval key of a call about several files: their directories, each once, with `|` between them.
+    ///
+    /// A `|` in the name of a directory is written `%7C`, so that no directory is taken for two.
+    pub fn files_key<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Result<String> {
+        let keys = paths.map(|path| Ok(escaped(&self.file_key(path)?)));
+        let mut keys = keys.collect::<Result<Vec<_>>>()?;
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(keys.join("|"))
+    }
+}
+
+/// Whether a name in the workspace is that of stud's own folder, also for a disk that does not tell cases apart.
+pub(crate) fn is_private(name: &OsStr) -> bool {
+    name.eq_ignore_ascii_case(PRIVATE_NAME)
+}
+
+fn escaped(key: &str) -> String {
+    if !key.contains(['|', '%']) {
+        return key.to_owned();
+    }
+    key.replace("%25", "%2525")
+        .replace("%7C", "%257C")
+        .replace('|', "%7C")
+}
+
+/// The files of the session that a tool was made for.
+///
+/// Nothing is asked or looked up before the first call.
+#[derive(Debug)]
+pub struct Files {
+    host: Host,
+    workspace: OnceLock<Workspace>,
+}
+
+impl Files {
+    /// The files of a host.
+    pub const fn new(host: Host) -> Self {
+        Self {
+            host,
+            workspace: OnceLock::new(),
+        }
+    }
+
+    /// The workspace.
+    pub fn workspace(&self) -> Result<&Workspace> {
+        if let Some(workspace) = self.workspace.get() {
+            return Ok(workspace);
+        }
+        let workspace = Workspace::of(&self.host)?;
+        Ok(self.workspace.get_or_init(|| workspace))
+    }
+
+    /// The workspace, at the beginning of a call: `Cancellation/TurnCancelled` if that is over already.
+    pub fn begin(&self, cx: &Cx) -> Result<&Workspace> {
+        if cx.is_cancelled() {
+            return Err(called_off());
+        }
+        self.workspace()
+    }
+}
+
+#[cfg(test)]
+mod tests;
