@@ -30,7 +30,7 @@ fn an_entry_has_these_members() {
         *library,
         serde_json::json!({
             "extId": "good-tool", "kind": "Tool", "scope": "global", "form": "library", "status": "active",
-            "version": "0.1.0", "contractVersion": "1.0.0", "generation": 1, "diagnostics": [],
+            "version": "0.1.0", "contractVersion": "1.1.0", "generation": 1, "diagnostics": [],
             "path": "<world>/home/tools/good-tool/libgood_tool.so",
         })
     );

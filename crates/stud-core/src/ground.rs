@@ -5,6 +5,7 @@ use std::path::Path;
 pub use stud_abi::EmbeddedPlugin;
 use stud_diagnostics::{Diagnostic, codes};
 
+use crate::ordering::Ordering;
 use crate::platform::Places;
 use crate::scope::Scope;
 use crate::settings::Settings;
@@ -19,6 +20,8 @@ pub struct Ground {
     pub bundled: Vec<EmbeddedPlugin>,
     /// The settings of every scope that may be read.
     pub settings: Settings,
+    /// In which order the hooks of a slot run.
+    pub ordering: Ordering,
     /// What the operator should know.
     pub diagnostics: Vec<Diagnostic>,
     project: Option<TrustedProject>,
@@ -41,13 +44,30 @@ impl Ground {
                 None
             }
         };
+        let mut ordering = Ordering::default();
+        let project_root = project.as_ref().map(TrustedProject::root);
+        let roots = [
+            (Scope::Global, Some(places.global_root.as_path())),
+            (Scope::Project, project_root),
+        ];
+        for (scope, root) in roots {
+            if let Some(Err(unusable)) = root.map(|root| ordering.layer(scope, root)) {
+                diagnostics.push(unusable);
+            }
+        }
         Ok(Self {
             places,
             bundled,
             settings,
+            ordering,
             diagnostics,
             project,
         })
+    }
+
+    /// The project, if it takes part.
+    pub fn project(&self) -> Option<&TrustedProject> {
+        self.project.as_ref()
     }
 
     /// Whether the project takes part.

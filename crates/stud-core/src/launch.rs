@@ -10,6 +10,7 @@ use stud_host_api::metrics::{DEBOUNCE_MS, ProjectTrust, RuntimeSnapshot};
 use stud_host_api::session::SecurityMode;
 
 use crate::activate::{Active, Means};
+use crate::approvals::{Allowlist, Approvals, ProjectApprovals};
 use crate::ground::Ground;
 use crate::host::Hosts;
 use crate::limits::Limits;
@@ -19,6 +20,7 @@ use crate::prompts::{Absence, HeadlessGrant};
 use crate::redact::Redactor;
 use crate::reload::reload;
 use crate::report::PluginReport;
+use crate::rules::Rules;
 use crate::session::{Founding, Session, SessionLink, last_written, open};
 use crate::startup::{Plugins, Rising};
 use crate::store::{MemoryStore, PluginStore, Snapshots, Store};
@@ -179,6 +181,7 @@ impl Opening<'_> {
                 redactor: self.redactor.clone(),
                 absence: self.absence(),
                 tool_timeout: self.millis("interaction", "defaultTimeoutMs", 300_000),
+                rules: self.rules()?,
                 limits: self.launch.limits.clone(),
                 timer,
                 metrics,
@@ -207,6 +210,37 @@ impl Opening<'_> {
         let set = self.setting("securityMode", "mode");
         let set = set.and_then(|mode| serde_json::from_value(mode.clone()).ok());
         self.launch.mode.or(set).unwrap_or_default()
+    }
+
+    fn rules(&self) -> Result<Rules> {
+        let project = self.ground.project().map(ProjectApprovals::of);
+        Ok(Rules {
+            yolo: self.launch.yolo,
+            approvals: Approvals::new(project, self.allowlist()?),
+            ordering: self.ground.ordering.clone(),
+            ..Rules::read(&self.ground.settings)
+        })
+    }
+
+    /// The patterns of all scopes. Patterns that no scope could ever want are a mistake.
+    fn allowlist(&self) -> Result<Allowlist> {
+        let settings = &self.ground.settings;
+        let listed = settings.each("securityMode", "allowlist");
+        let patterns = listed.flat_map(|set| set.value.as_array().cloned().unwrap_or_default());
+        let patterns = patterns.filter_map(|pattern| pattern.as_str().map(str::to_owned));
+        let allowlist = Allowlist::of(patterns);
+        let wanted = self.launch.mode == Some(SecurityMode::Allowlist)
+            || settings
+                .each("securityMode", "mode")
+                .any(|set| set.value == "allowlist");
+        if !wanted && !allowlist.is_empty() {
+            let code = &codes::ALLOWLIST_WITHOUT_MODE;
+            let message = "`securityMode.allowlist` has patterns, and nothing chooses the mode `allowlist`: set \
+                           `securityMode.mode` to `allowlist`, or remove the patterns";
+            return Err(Error::new(code.class, code.name, message)
+                .with("patterns", allowlist.patterns().to_vec()));
+        }
+        Ok(allowlist)
     }
 
     fn absence(&self) -> Absence {

@@ -9,6 +9,7 @@ pub mod scope;
 mod nearest;
 pub mod settings;
 pub mod trust;
+pub mod ordering;
 pub mod ground;
 pub mod contracts;
 pub mod limits;
@@ -16,6 +17,7 @@ mod sync;
 mod planted;
 pub mod work;
 pub mod timer;
+mod deadline;
 pub mod ids;
 pub mod redact;
 pub mod secrets;
@@ -48,6 +50,8 @@ pub mod audience;
 pub mod prompt_registry;
 pub mod resource_registry;
 mod commands;
+pub mod approvals;
+pub mod rules;
 pub mod session;
 pub mod attend;
 
@@ -56,6 +60,7 @@ pub mod host;
 pub mod check;
 pub mod startup;
 pub mod launch;
+mod hooks;
 pub mod assistant;
 
 #[cfg(shuttle)]

@@ -536,3 +536,13 @@ impl fmt::Debug for Prompts {
 #[cfg(test)]
 #[cfg(not(shuttle))]
 mod tests;
+
+impl Prompts {
+    /// Whether a plugin waits for an answer, or for its turn to ask.
+    pub(crate) fn is_asking(&self, ext_id: &str) -> bool {
+        let table = lock(&self.table);
+        let current = table.current.iter().map(|current| &current.prompt);
+        let mut prompts = table.queue.iter().chain(current);
+        prompts.any(|prompt| prompt.asker.ext_id.as_deref() == Some(ext_id))
+    }
+}

@@ -27,8 +27,10 @@ use crate::prompt_registry::PromptRegistry;
 use crate::prompts::{Asker, Prompts, Raised};
 use crate::registry::Registry;
 use crate::resource_registry::ResourceRegistry;
+use crate::rules::Rules;
 use crate::store::Store;
 use crate::sync::{Mutex, lock};
+use crate::timer::Timer;
 
 mod commands;
 mod inputs;
@@ -91,6 +93,8 @@ pub struct Session {
     /// What the process before this one left open.
     loose_ends: LooseEnds,
     tool_timeout: Duration,
+    timer: Arc<dyn Timer>,
+    rules: Rules,
     limits: Limits,
     this: Weak<Self>,
 }
@@ -135,6 +139,16 @@ impl Session {
     /// What it looks like from inside.
     pub fn metrics(&self) -> &Arc<Collector> {
         &self.metrics
+    }
+
+    /// What holds in every turn.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The clock.
+    pub(crate) fn timer(&self) -> &Arc<dyn Timer> {
+        &self.timer
     }
 
     /// Its slash commands.

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -159,6 +159,45 @@ pub(crate) async fn unless<T>(
         Poll::Pending => called_off.as_mut().poll(cx).map(|()| None),
     })
     .await
+}
+
+/// Futures that go on at the same time, and whose results come in the order in which they were put in.
+pub(crate) struct InOrder<F: Future>(VecDeque<Progress<F>>);
+
+enum Progress<F: Future> {
+    Going(Pin<Box<F>>),
+    Done(F::Output),
+}
+
+impl<F: Future> InOrder<F> {
+    /// The next result; nothing when all have been given.
+    pub(crate) async fn next(&mut self) -> Option<F::Output> {
+        poll_fn(|cx| {
+            for one in &mut self.0 {
+                if let Progress::Going(future) = one
+                    && let Poll::Ready(output) = future.as_mut().poll(cx)
+                {
+                    *one = Progress::Done(output);
+                }
+            }
+            match self.0.pop_front() {
+                None => Poll::Ready(None),
+                Some(Progress::Done(output)) => Poll::Ready(Some(output)),
+                Some(going) => {
+                    self.0.push_front(going);
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+}
+
+impl<F: Future> FromIterator<F> for InOrder<F> {
+    fn from_iter<I: IntoIterator<Item = F>>(futures: I) -> Self {
+        let futures = futures.into_iter().map(Box::pin);
+        Self(futures.map(Progress::Going).collect())
+    }
 }
 
 /// A queue with one reader: what is posted is handled in order, never two at a time, and all that has gathered at once.

@@ -19,6 +19,7 @@ use stud_core::limits::Limits;
 use stud_core::metrics::Collector;
 use stud_core::prompts::Absence;
 use stud_core::redact::Redactor;
+use stud_core::rules::Rules;
 use stud_core::session::{Ending, Founding, Input, SecurityMode, Session, open};
 use stud_core::store::{MemoryStore, Store};
 use stud_core::timer::{ManualTimer, Timer};
@@ -34,6 +35,7 @@ fn founding(store: Arc<dyn Store>) -> Founding {
         trails: None,
         redactor: Arc::new(Redactor::new()),
         absence: Absence::default(),
+        rules: Rules::default(),
         tool_timeout: Duration::from_secs(300),
         limits: Limits::default(),
         metrics: Collector::new(RuntimeSnapshot::default(), timer.clone(), Duration::ZERO),

@@ -48,6 +48,10 @@ codes! {
         AbiFingerprintMismatch => ABI_FINGERPRINT_MISMATCH, since "0.1.0";
         /// A type that crosses the plugin boundary has another layout than core expects.
         AbiLayoutMismatch => ABI_LAYOUT_MISMATCH, since "0.1.0";
+        /// There is an allowlist, and no scope chooses the mode that reads it.
+        AllowlistWithoutMode => ALLOWLIST_WITHOUT_MODE, since "0.1.0";
+        /// A tool derived an approval key that cannot be used.
+        ApprovalKeyInvalid => APPROVAL_KEY_INVALID, since "0.1.0";
         /// A command-line argument or the value of a flag is missing.
         ArgumentMissing => ARGUMENT_MISSING, since "0.1.0";
         /// An audit record belongs to no turn and no other correlation.
@@ -82,6 +86,8 @@ codes! {
         EventUndeclared => EVENT_UNDECLARED, since "0.1.0";
         /// No plugin has the id that was asked for.
         ExtensionNotFound => EXTENSION_NOT_FOUND, since "0.1.0";
+        /// A guard did not let something pass.
+        Forbidden => FORBIDDEN, since "0.1.0";
         /// A context fragment asks for less than no room.
         FragmentBudgetNegative => FRAGMENT_BUDGET_NEGATIVE, since "0.1.0";
         /// A context fragment has a kind that does not exist.
@@ -102,6 +108,8 @@ codes! {
         InteractionPayloadMismatch => INTERACTION_PAYLOAD_MISMATCH, since "0.1.0";
         /// A schema in the manifest does not compile.
         InternalPipelineFailure => INTERNAL_PIPELINE_FAILURE, since "0.1.0";
+        /// The settings name a security mode that there is not.
+        InvalidSecurityMode => INVALID_SECURITY_MODE, since "0.1.0";
         /// The library was built for another processor architecture.
         LibraryArchitectureMismatch => LIBRARY_ARCHITECTURE_MISMATCH, since "0.1.0";
         /// The file is not a library of a format this platform loads.
@@ -134,6 +142,10 @@ codes! {
         ManifestNotUtf8 => MANIFEST_NOT_UTF8, since "0.1.0";
         /// A plugin other than the bundled `delegate` tool tried to open a child session.
         OpenChildForbidden => OPEN_CHILD_FORBIDDEN, since "0.1.0";
+        /// An ordering manifest names an extension twice in one slot.
+        OrderingManifestDuplicateExtId => ORDERING_MANIFEST_DUPLICATE_EXT_ID, since "0.1.0";
+        /// An ordering manifest is not what it must be.
+        OrderingManifestMalformed => ORDERING_MANIFEST_MALFORMED, since "0.1.0";
         /// The plugin was built so that a panic ends the whole process.
         PanicStrategyUnsupported => PANIC_STRATEGY_UNSUPPORTED, since "0.1.0";
         /// No prompt has the id that was asked for.
@@ -188,6 +200,8 @@ codes! {
         UnknownFlag => UNKNOWN_FLAG, since "0.1.0";
         /// A settings file has a top-level key that does not exist.
         UnknownTopLevelKey => UNKNOWN_TOP_LEVEL_KEY, since "0.1.0";
+        /// An approval for the project was given where no project is trusted.
+        UntrustedProjectCachePath => UNTRUSTED_PROJECT_CACHE_PATH, since "0.1.0";
     }
     ToolTransient {
         /// A plugin did not answer in time.
@@ -198,6 +212,8 @@ codes! {
     ToolTerminal {
         /// The person, a rule or a guard did not allow the tool call.
         ApprovalDenied => APPROVAL_DENIED, since "0.1.0";
+        /// A tool could not say what an approval of its call would cover.
+        ApprovalKeyDerivationFailed => APPROVAL_KEY_DERIVATION_FAILED, since "0.1.0";
         /// The arguments of a tool call or of a command do not fit their schema.
         InputInvalid => INPUT_INVALID, since "0.1.0";
         /// A tool asked for input or approval and no interactive UI is there.
@@ -212,6 +228,8 @@ codes! {
         ToolNotRegistered => TOOL_NOT_REGISTERED, since "0.1.0";
     }
     Session {
+        /// The approvals of the project cannot be read or written.
+        ApprovalCacheUnavailable => APPROVAL_CACHE_UNAVAILABLE, since "0.1.0";
         /// An audit trail is not the one that was written.
         AuditTrailBroken => AUDIT_TRAIL_BROKEN, since "0.1.0";
         /// The last record of an audit trail was not written to its end.
@@ -228,8 +246,12 @@ codes! {
         InteractionNotFound => INTERACTION_NOT_FOUND, since "0.1.0";
         /// What is stored of a session is not what a session has.
         ManifestDrift => MANIFEST_DRIFT, since "0.1.0";
+        /// An ordering manifest cannot be read.
+        OrderingManifestUnreadable => ORDERING_MANIFEST_UNREADABLE, since "0.1.0";
         /// The project folder has not been trusted, so nothing in it was loaded.
         ProjectTrustRequired => PROJECT_TRUST_REQUIRED, since "0.1.0";
+        /// A provider's stream does not end as it must.
+        ProviderProtocolViolation => PROVIDER_PROTOCOL_VIOLATION, since "0.1.0";
         /// The session cannot be resumed with the store that is active.
         ResumeMismatch => RESUME_MISMATCH, since "0.1.0";
         /// A resolved secret was about to be kept in a document that must not hold any.
@@ -282,12 +304,18 @@ codes! {
         EntryPanicked => ENTRY_PANICKED, since "0.1.0";
         /// The plugin publishes more events than others can take.
         EventRateExceeded => EVENT_RATE_EXCEEDED, since "0.1.0";
+        /// A guard failed, which is not a yes.
+        HookGuardFailed => HOOK_GUARD_FAILED, since "0.1.0";
+        /// A transform failed.
+        HookTransformFailed => HOOK_TRANSFORM_FAILED, since "0.1.0";
         /// The library file is not the one that was recorded.
         IntegrityFailed => INTEGRITY_FAILED, since "0.1.0";
         /// A lifecycle function of a plugin failed or did not return in time.
         LifecycleFailure => LIFECYCLE_FAILURE, since "0.1.0";
         /// A lifecycle step was asked for that does not follow from the plugin's state.
         LifecyclePhaseInvalid => LIFECYCLE_PHASE_INVALID, since "0.1.0";
+        /// A turn went back to the model too often.
+        LoopBoundExceeded => LOOP_BOUND_EXCEEDED, since "0.1.0";
         /// The other side of the plugin boundary does not know this call.
         NotImplemented => NOT_IMPLEMENTED, since "0.1.0";
         /// A host service was used at a time when it is not available.

@@ -91,11 +91,16 @@ fn methods(
     }
 }
 
+/// What an approval covers when nothing is said. It is left out of the manifest, as all tools did that are older than
+/// the choice.
+const EXACT: &str = "exact";
+
 /// What the model and the gate are told about one tool.
 struct Declaration {
     name: String,
     gated: bool,
     executor: String,
+    covers: String,
     output: Option<Type>,
 }
 
@@ -114,6 +119,7 @@ impl Declaration {
             name,
             gated: given.flag("gated")?.unwrap_or(true),
             executor,
+            covers: given.one_of("covers", &[EXACT, "path", "pathSet"])?,
             output: given.value("output")?,
         })
     }
@@ -131,8 +137,12 @@ impl Declaration {
                 ::stud_sdk::schema::Piece::Nested(<#output as ::stud_sdk::Schema>::SCHEMA),
             }
         });
+        let covers = match self.covers.as_str() {
+            EXACT => String::new(),
+            further => format!(",\"approvalCoverage\":{}", json::text(further)),
+        };
         let tail = format!(
-            ",\"executor\":{},\"gated\":{}}}",
+            ",\"executor\":{},\"gated\":{}{covers}}}",
             json::text(&self.executor),
             self.gated
         );

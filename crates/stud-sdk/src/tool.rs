@@ -80,6 +80,7 @@ pub use stud_sdk_macros::Args;
 /// | `name = "line_count"` | what the model calls it by | the name of the function, or of the struct in snake case |
 /// | `gated = false` | whether a call needs approval | `true` |
 /// | `approval_key = path` | `fn(&Input) -> String`: what an approval of this call should also cover | the name and all arguments |
+/// | `covers = "path"` | how far an approval of a key reaches: `path` if keys are directories that cover those below them, `pathSet` if they are several of these with `\|` between them | `exact`: the same key and no other |
 /// | `output = Type` | its value's schema, for the model | none |
 /// | `executor = "remote"` | where the work is done | `local` |
 /// | `part` | it belongs to a [`tools!`](tools), and is no plugin by itself | |
@@ -98,7 +99,7 @@ pub use stud_sdk_macros::Args;
 /// }
 ///
 /// /// Deletes a file.
-/// #[tool(name = "delete", approval_key = folder)]
+/// #[tool(name = "delete", approval_key = folder, covers = "path")]
 /// fn delete_file(input: Delete) -> Result<&'static str> {
 ///     std::fs::remove_file(input.path).map_err(Error::failed)?;
 ///     Ok("deleted")

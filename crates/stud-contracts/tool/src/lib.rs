@@ -15,6 +15,7 @@
 //! | `outputSchema` | JSON Schema, optional | for the model; values are not checked |
 //! | `executor` | `local`, `remote` | where the work is done |
 //! | `gated` | boolean | whether a call needs approval |
+//! | `approvalCoverage` | `exact`, `path`, `pathSet`; optional | how far an approval reaches: [`ApprovalCoverage`]; `exact` when left out |
 //!
 //! Two tools of one name in one scope: the later is refused with `Validation/ToolNameConflict`.
 //! A tool of a nearer scope takes the place of its namesake further out; that is no conflict.
@@ -33,7 +34,7 @@
 //!
 //! | Security mode | A gated call |
 //! |---|---|
-//! | `ask` | asks when the pair of tool name and key has not been approved before |
+//! | `ask` | asks when no approval of this tool [covers](covers) the key |
 //! | `allowlist` | runs when the key matches a pattern on the list |
 //! | `yolo` | runs |
 //!
@@ -71,15 +72,17 @@
 //!
 //! # Versions
 //!
-//! This is version 1.0.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
+//! This is version 1.1.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
 #![forbid(unsafe_code)]
 
+mod coverage;
 mod manifest;
 mod output;
 mod tool;
 #[cfg(feature = "schema")]
 mod schema;
 
+pub use coverage::{ApprovalCoverage, covers, keys};
 pub use manifest::{Executor, ToolDeclaration, ToolMembers, is_tool_name};
 pub use output::{Envelope, Output};
 #[cfg(feature = "schema")]
@@ -89,7 +92,7 @@ pub use tool::Tool;
 use stud_contract_meta::{Kind, SemVer};
 
 /// The version of the contract this crate describes.
-pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 0, 0);
+pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 1, 0);
 
 /// The category.
 pub const KIND: Kind = Kind::Tool;

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::coverage::ApprovalCoverage;
+
 /// The members of a manifest that belong to this category.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -30,6 +32,9 @@ pub struct ToolDeclaration {
     pub executor: Executor,
     /// Whether each call needs approval under the session's security mode.
     pub gated: bool,
+    /// How far an approval of one key reaches; `exact` when it is left out.
+    #[serde(default, skip_serializing_if = "ApprovalCoverage::is_default")]
+    pub approval_coverage: ApprovalCoverage,
 }
 
 /// Where the work of a tool is done.
@@ -67,9 +72,11 @@ mod tests {
             "outputSchema": {"type": "integer"},
             "executor": "local",
             "gated": false,
+            "approvalCoverage": "path",
         }]});
         let members: ToolMembers = serde_json::from_value(json.clone()).unwrap();
         assert_eq!(members.tools[0].executor, Executor::Local);
+        assert_eq!(members.tools[0].approval_coverage, ApprovalCoverage::Path);
         assert_eq!(serde_json::to_value(members).unwrap(), json);
     }
 
@@ -87,6 +94,16 @@ mod tests {
     fn a_tool_says_whether_it_is_gated() {
         let json = json!({"tools": [{"name": "x", "description": "X.", "inputSchema": {}, "executor": "local"}]});
         assert!(serde_json::from_value::<ToolMembers>(json).is_err());
+    }
+
+    #[test]
+    fn an_approval_covers_its_own_key_unless_the_tool_says_more() {
+        let json = json!({"tools": [
+            {"name": "x", "description": "X.", "inputSchema": {}, "executor": "local", "gated": true},
+        ]});
+        let members: ToolMembers = serde_json::from_value(json.clone()).unwrap();
+        assert_eq!(members.tools[0].approval_coverage, ApprovalCoverage::Exact);
+        assert_eq!(serde_json::to_value(members).unwrap(), json);
     }
 
     #[test]

@@ -70,8 +70,8 @@ pub trait Tool: Send + Sync + 'static {
 
     /// What an approval of this call should also cover.
     ///
-    /// An approval is remembered for the pair of tool name and key: calls with the same key do not ask again, and
-    /// allowlist patterns are matched against it.
+    /// An approval is remembered for the pair of tool name and key: calls with the same key do not ask again, nor do
+    /// those whose key it [covers](crate::covers), and allowlist patterns are matched against the key.
     /// So the key says what is touched (a path, a host, the first word of a command line) and leaves out what does not
     /// matter to the person who decides.
     ///

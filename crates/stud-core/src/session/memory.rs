@@ -41,6 +41,24 @@ impl Conversation {
         }
     }
 
+    /// Puts other words into the message of the record `seq`, or takes it out.
+    pub(super) fn revise(&mut self, seq: u64, text: Option<&str>) {
+        let seq = Value::from(seq.to_string());
+        let newest = self
+            .messages
+            .iter()
+            .rposition(|said| said["monotonicTs"] == seq);
+        let Some(mut message) = newest.and_then(|place| self.messages.remove(place)) else {
+            return;
+        };
+        self.bytes -= weight(&message);
+        if let (Some(text), Some(place)) = (text, newest) {
+            message.insert("content".to_owned(), text.into());
+            self.bytes += weight(&message);
+            self.messages.insert(place, message);
+        }
+    }
+
     fn keep(&mut self, message: Map<String, Value>) {
         self.count += 1;
         self.bytes += weight(&message);
@@ -93,6 +111,22 @@ fn weight(message: &Map<String, Value>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_can_be_put_otherwise_or_taken_out() {
+        let mut conversation = Conversation::default();
+        for (seq, text) in [(1, "one"), (2, "two"), (3, "three")] {
+            conversation.say("user", text.into(), seq);
+        }
+        conversation.revise(2, Some("other"));
+        conversation.revise(3, None);
+        conversation.revise(9, None);
+        let said: Vec<_> = conversation.messages();
+        let said: Vec<_> = said.iter().map(|message| &message["content"]).collect();
+        assert_eq!(said, ["one", "other"]);
+        let fresh = Conversation::of(conversation.messages());
+        assert_eq!(conversation.bytes(), fresh.bytes());
+    }
 
     #[test]
     fn the_oldest_messages_give_way() {

@@ -30,6 +30,7 @@ use crate::platform;
 use crate::prompts::{Absence, Prompts};
 use crate::redact::Redactor;
 use crate::registry::Registry;
+use crate::rules::Rules;
 use crate::store::Store;
 use crate::sync::{Mutex, lock};
 use crate::timer::Timer;
@@ -50,6 +51,8 @@ pub struct Founding {
     pub absence: Absence,
     /// How long a tool's prompt waits unless the tool says otherwise.
     pub tool_timeout: Duration,
+    /// What holds in every turn.
+    pub rules: Rules,
     /// How long plugins may take.
     pub limits: Limits,
     /// The clock.
@@ -126,7 +129,9 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         facts,
         books,
         store: founding.store,
-        prompts: Prompts::new(founding.timer, founding.absence),
+        prompts: Prompts::new(founding.timer.clone(), founding.absence),
+        timer: founding.timer,
+        rules: founding.rules,
         metrics: founding.metrics,
         progress: Mutex::new(Progress {
             state,
@@ -377,6 +382,10 @@ impl Past {
                 });
             }
             "turn_start" => self.take_turn(payload["inputSeq"].as_u64()),
+            "user_message" => {
+                let (input, text) = (payload["inputSeq"].as_u64(), payload["text"].as_str());
+                self.conversation.revise(input.unwrap_or_default(), text);
+            }
             "assistant_message" => self.conversation.say("assistant", payload, seq),
             "tool_result" => self.conversation.say("tool", payload, seq),
             "slot" => {

@@ -13,6 +13,7 @@ use stud_core::limits::Limits;
 use stud_core::metrics::Collector;
 use stud_core::prompts::Absence;
 use stud_core::redact::Redactor;
+use stud_core::rules::Rules;
 use stud_core::session::{self, Ending, Founding, Input, SecurityMode, Session};
 use stud_core::work::block_on;
 use stud_host_api::metrics::RuntimeSnapshot;
@@ -39,6 +40,7 @@ fn founding(shelf: &Arc<Shelf>) -> Founding {
         trails: None,
         redactor: Arc::new(Redactor::new()),
         absence: Absence::default(),
+        rules: Rules::default(),
         tool_timeout: Duration::from_secs(300),
         limits: Limits::default(),
         timer: clock.clone(),

@@ -93,7 +93,7 @@ mod set {
     }
 
     /// Says ho.
-    #[tool(part, gated = false, name = "ho-ho", approval_key = key_of)]
+    #[tool(part, gated = false, name = "ho-ho", approval_key = key_of, covers = "pathSet")]
     fn ho(input: Key, cx: &Cx) -> &'static str {
         assert!(cx.ids().tool_call_id.is_some());
         let _ = input.key;
@@ -172,6 +172,22 @@ fn the_manifest_of_a_set() {
     assert_eq!(manifest["tools"][1]["gated"], false);
 }
 
+#[test]
+fn how_far_an_approval_reaches_is_said_only_if_it_reaches_further_than_its_key() {
+    let harness = Harness::new(set::stud_plugin(), FakeHost::new());
+    let tools = &harness.manifest()["tools"];
+    assert_eq!(tools[0].get("approvalCoverage"), None);
+    assert_eq!(tools[1]["approvalCoverage"], "pathSet");
+    let struct_tool = Harness::new(
+        counter::stud_plugin(),
+        FakeHost::new().config(json!({"at": 0})),
+    );
+    assert_eq!(
+        struct_tool.manifest()["tools"][0]["approvalCoverage"],
+        "path"
+    );
+}
+
 mod counter {
     use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -185,7 +201,7 @@ mod counter {
     }
 
     /// Counts up.
-    #[tool(config = Start, init = Counter::new, output = u32)]
+    #[tool(config = Start, init = Counter::new, output = u32, covers = "path")]
     struct Counter(AtomicU32);
 
     /// Where to start.
