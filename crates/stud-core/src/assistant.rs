@@ -16,6 +16,7 @@ use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 
 use crate::hooks::{Denial, Hooks, Passage};
+pub use crate::model::Model;
 use crate::session::{Ending, Input, Session, Turn, Voice};
 
 mod receive;
@@ -29,15 +30,6 @@ mod render;
 
 use stream::Said;
 
-/// The model that answers.
-#[derive(Debug, Clone)]
-pub struct Model {
-    /// The provider plugin.
-    pub provider_id: String,
-    /// What the provider calls the model.
-    pub model_id: String,
-}
-
 /// What a turn came to.
 #[derive(Debug, Clone)]
 pub struct Answered {
@@ -47,11 +39,12 @@ pub struct Answered {
     pub ending: Ending,
 }
 
-/// Answers inputs until there are no more.
-pub async fn converse(session: &Arc<Session>, model: &Model) -> Result<Option<Answered>> {
+/// Answers inputs until there are no more, each with the model that is chosen when its turn begins.
+pub async fn converse(session: &Arc<Session>) -> Result<Option<Answered>> {
     let mut last = None;
     while let Some(input) = session.next_input().await {
-        last = Some(answer(session, model, &input).await?);
+        let model = session.model().ok_or_else(no_model)?;
+        last = Some(answer(session, &model, &input).await?);
     }
     Ok(last)
 }
@@ -171,6 +164,15 @@ impl Work {
             mode: FiringMode::PerStage,
         }
     }
+}
+
+fn no_model() -> Error {
+    let code = &codes::EXTENSION_NOT_FOUND;
+    Error::new(
+        code.class,
+        code.name,
+        "no model was chosen for this session",
+    )
 }
 
 /// A guard's no to something that is not a tool call ends the turn.

@@ -25,15 +25,42 @@ pub struct Ground {
     /// What the operator should know.
     pub diagnostics: Vec<Diagnostic>,
     project: Option<TrustedProject>,
+    reach: Reach,
+}
+
+/// How far a run reaches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// To the person's plugins, and to the project's if it is trusted.
+    #[default]
+    Everything,
+    /// The same, with the project trusted for this run.
+    ProjectOnce,
+    /// To what the program carries and the person's own settings, and no further.
+    BundledOnly,
 }
 
 impl Ground {
     /// Settles trust first, because nothing of an untrusted project may be read.
     pub fn survey(places: Places, bundled: Vec<EmbeddedPlugin>) -> Result<Self, Diagnostic> {
+        Self::survey_within(Reach::Everything, places, bundled)
+    }
+
+    /// The same, with less or more than usual.
+    pub fn survey_within(
+        reach: Reach,
+        places: Places,
+        bundled: Vec<EmbeddedPlugin>,
+    ) -> Result<Self, Diagnostic> {
         let mut settings = Settings::default();
         settings.layer(Scope::Global, &places.global_root)?;
         let mut diagnostics = Vec::new();
-        let project = match trust::enter(&places)? {
+        let entered = match reach {
+            Reach::Everything => trust::enter(&places)?,
+            Reach::ProjectOnce => trust::enter_once(&places),
+            Reach::BundledOnly => Entered::Absent,
+        };
+        let project = match entered {
             Entered::Absent => None,
             Entered::Trusted(project) => {
                 settings.layer(Scope::Project, project.root())?;
@@ -62,6 +89,7 @@ impl Ground {
             ordering,
             diagnostics,
             project,
+            reach,
         })
     }
 
@@ -98,8 +126,8 @@ impl Ground {
             .project
             .as_ref()
             .map(|project| (Scope::Project, project.root()));
-        [(Scope::Global, self.places.global_root.as_path())]
-            .into_iter()
-            .chain(project)
+        let global = (Scope::Global, self.places.global_root.as_path());
+        let global = (self.reach != Reach::BundledOnly).then_some(global);
+        global.into_iter().chain(project)
     }
 }

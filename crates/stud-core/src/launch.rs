@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::{Diagnostic, codes};
 use stud_host_api::metrics::{DEBOUNCE_MS, ProjectTrust, RuntimeSnapshot};
@@ -15,6 +15,7 @@ use crate::ground::Ground;
 use crate::host::Hosts;
 use crate::limits::Limits;
 use crate::metrics::{Collector, Roster};
+use crate::model::Model;
 use crate::platform;
 use crate::prompts::{Absence, HeadlessGrant};
 use crate::redact::Redactor;
@@ -38,6 +39,8 @@ pub struct Launch {
     pub mode: Option<SecurityMode>,
     /// The session to go on with.
     pub resume: Option<Resume>,
+    /// Parameters of the provider, each with its path.
+    pub params: Vec<(String, Value)>,
     /// How long plugins may take.
     pub limits: Limits,
 }
@@ -103,6 +106,9 @@ pub fn launch_with(
         .extensions_changed(Roster::of_registry(&started.registry, |_| {
             session.facts().mode == SecurityMode::Yolo
         }));
+    if let Ok(model) = Model::chosen(&started.registry, &ground.settings) {
+        session.set_model(model);
+    }
     session.set_plugins(started.registry);
     if launch.resume.is_some() {
         session.announce_resume();
@@ -216,6 +222,7 @@ impl Opening<'_> {
         let project = self.ground.project().map(ProjectApprovals::of);
         Ok(Rules {
             yolo: self.launch.yolo,
+            params: params(&self.launch.params),
             approvals: Approvals::new(project, self.allowlist()?),
             ordering: self.ground.ordering.clone(),
             ..Rules::read(&self.ground.settings)
@@ -256,6 +263,28 @@ impl Opening<'_> {
             letting_go: self.launch.limits.event,
         }
     }
+}
+
+/// Parameters as one object. A later one replaces what an earlier one has put there.
+fn params(set: &[(String, Value)]) -> Map<String, Value> {
+    let mut all = Map::new();
+    for (path, value) in set {
+        let mut place = &mut all;
+        let mut steps = path.split('.').peekable();
+        while let Some(step) = steps.next() {
+            if steps.peek().is_none() {
+                place.insert(step.to_owned(), value.clone());
+                break;
+            }
+            let inner = place.entry(step).or_insert_with(|| Map::new().into());
+            if !inner.is_object() {
+                *inner = Map::new().into();
+            }
+            let Value::Object(inner) = inner else { break };
+            place = inner;
+        }
+    }
+    all
 }
 
 /// The session that was written last. Those that cannot be read are passed over.

@@ -38,6 +38,7 @@ pub mod registry;
 pub mod retire;
 pub mod reload;
 pub mod report;
+pub mod model;
 
 // A session: what is written down, who hears of it, who is asked.
 pub mod store;

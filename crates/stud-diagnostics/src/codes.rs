@@ -96,6 +96,8 @@ codes! {
         FragmentShapeInvalid => FRAGMENT_SHAPE_INVALID, since "0.1.0";
         /// A question needs an answer and nobody is there to give one.
         HeadlessInteractionRequired => HEADLESS_INTERACTION_REQUIRED, since "0.1.0";
+        /// A project has to be trusted, and nobody is there to be asked.
+        HeadlessTrustRequired => HEADLESS_TRUST_REQUIRED, since "0.1.0";
         /// A hook of this sub-kind may not sit on this slot.
         HookInvalidAttachment => HOOK_INVALID_ATTACHMENT, since "0.1.0";
         /// A hook names a slot that does not exist.
@@ -108,6 +110,10 @@ codes! {
         InteractionPayloadMismatch => INTERACTION_PAYLOAD_MISMATCH, since "0.1.0";
         /// A schema in the manifest does not compile.
         InternalPipelineFailure => INTERNAL_PIPELINE_FAILURE, since "0.1.0";
+        /// A security mode was asked for that there is not.
+        InvalidMode => INVALID_MODE, since "0.1.0";
+        /// A parameter on the command line has no path or no value.
+        InvalidParam => INVALID_PARAM, since "0.1.0";
         /// The settings name a security mode that there is not.
         InvalidSecurityMode => INVALID_SECURITY_MODE, since "0.1.0";
         /// The library was built for another processor architecture.
@@ -140,6 +146,8 @@ codes! {
         ManifestMissing => MANIFEST_MISSING, since "0.1.0";
         /// The manifest is not UTF-8 text.
         ManifestNotUtf8 => MANIFEST_NOT_UTF8, since "0.1.0";
+        /// A provider has no model of the name that was asked for.
+        ModelNotInProvider => MODEL_NOT_IN_PROVIDER, since "0.1.0";
         /// A plugin other than the bundled `delegate` tool tried to open a child session.
         OpenChildForbidden => OPEN_CHILD_FORBIDDEN, since "0.1.0";
         /// An ordering manifest names an extension twice in one slot.
@@ -198,10 +206,18 @@ codes! {
         UnknownConfigKey => UNKNOWN_CONFIG_KEY, since "0.1.0";
         /// A command-line flag does not exist.
         UnknownFlag => UNKNOWN_FLAG, since "0.1.0";
+        /// A provider entry names a protocol that no plugin speaks.
+        UnknownProtocol => UNKNOWN_PROTOCOL, since "0.1.0";
         /// A settings file has a top-level key that does not exist.
         UnknownTopLevelKey => UNKNOWN_TOP_LEVEL_KEY, since "0.1.0";
+        /// A flag was given that stud deliberately does not have.
+        UnsupportedFlag => UNSUPPORTED_FLAG, since "0.1.0";
         /// An approval for the project was given where no project is trusted.
         UntrustedProjectCachePath => UNTRUSTED_PROJECT_CACHE_PATH, since "0.1.0";
+    }
+    ProviderCapability {
+        /// A model lacks what the session cannot do without.
+        MissingCapability => MISSING_CAPABILITY, since "0.1.0";
     }
     ToolTransient {
         /// A plugin did not answer in time.

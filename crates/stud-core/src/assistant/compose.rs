@@ -37,6 +37,7 @@ fn assemble(work: &Work) -> Request {
             .collect(),
         tools: tool_specs(turn),
         model_id: work.model.model_id.clone(),
+        params: turn.session().rules().params.clone(),
         ..Request::default()
     }
 }

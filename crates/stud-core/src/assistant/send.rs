@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use stud_abi::Stream;
 use stud_contract_hook::Slot;
-use stud_contract_meta::{Error, Kind, Result};
+use stud_contract_meta::{Error, Result};
 use stud_contract_provider::{Request, StreamEvent};
-use stud_diagnostics::{Class, codes};
+use stud_diagnostics::Class;
 
 use super::{Work, millis_since, misshapen};
 use crate::activate::{Active, Running};
@@ -31,7 +31,7 @@ pub(super) async fn send(work: &Work, request: Request, iteration: u32) -> Resul
     if work.voice.cancelled().is_cancelled() {
         return Err(work.voice.called_off());
     }
-    let provider = provider(work)?;
+    let provider = work.model.provider(work.turn.plugins())?;
     let slot = Slot::SendRequestPre;
     let request: Request = match work.pass(slot, || json!(request)).await? {
         None => request,
@@ -56,17 +56,6 @@ pub(super) async fn send(work: &Work, request: Request, iteration: u32) -> Resul
         first,
         began,
         iteration,
-    })
-}
-
-fn provider(work: &Work) -> Result<Arc<Active>> {
-    let id = work.model.provider_id.as_str();
-    let found = work.turn.plugins().get(id);
-    let provider = found.filter(|plugin| plugin.identity().kind == Kind::Provider);
-    provider.cloned().ok_or_else(|| {
-        let code = &codes::EXTENSION_NOT_FOUND;
-        let message = format!("there is no provider `{id}`");
-        Error::new(code.class, code.name, message).with("extId", id)
     })
 }
 

@@ -144,6 +144,7 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         conversation: Mutex::new(past.conversation),
         scopes: Scopes::new(),
         plugins: Mutex::new(Registry::default()),
+        model: Mutex::default(),
         commands,
         prompt_registry: Arc::default(),
         resource_registry: Arc::default(),
