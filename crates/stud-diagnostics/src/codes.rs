@@ -206,8 +206,6 @@ codes! {
         UnknownConfigKey => UNKNOWN_CONFIG_KEY, since "0.1.0";
         /// A command-line flag does not exist.
         UnknownFlag => UNKNOWN_FLAG, since "0.1.0";
-        /// A provider entry names a protocol that no plugin speaks.
-        UnknownProtocol => UNKNOWN_PROTOCOL, since "0.1.0";
         /// A settings file has a top-level key that does not exist.
         UnknownTopLevelKey => UNKNOWN_TOP_LEVEL_KEY, since "0.1.0";
         /// A flag was given that stud deliberately does not have.
@@ -216,8 +214,6 @@ codes! {
         UntrustedProjectCachePath => UNTRUSTED_PROJECT_CACHE_PATH, since "0.1.0";
     }
     ProviderCapability {
-        /// A model lacks what the session cannot do without.
-        MissingCapability => MISSING_CAPABILITY, since "0.1.0";
     }
     ToolTransient {
         /// A plugin did not answer in time.

@@ -129,12 +129,38 @@ pub(crate) enum Verb {
     Explain(Explain),
     /// Trust this project's `.stud` folder, or take the trust back.
     Trust(Trust),
+    /// List or take back what tools are always allowed to do in this project.
+    ///
+    /// A yes that was given for the project holds in every later session, until it is taken back here.
+    #[command(subcommand)]
+    Grants(GrantsVerb),
     /// Check and show what sessions put on record.
     ///
     /// Every session has an audit trail: one record for each decision and each act, in
     /// `~/.stud/sessions/<id>/audit/trail.jsonl`. A record holds the hash of the one before it, so a change shows.
     #[command(subcommand)]
     Audit(AuditVerb),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GrantsVerb {
+    /// Show every grant of this project.
+    List,
+    /// Take grants back: all of a tool, or only the one for a key.
+    #[command(after_help = "Examples:\n  \
+        stud grants revoke bash               every grant of the tool `bash`\n  \
+        stud grants revoke bash git           only the one for `git`\n  \
+        stud grants revoke --all")]
+    Revoke {
+        /// The tool.
+        #[arg(required_unless_present = "all")]
+        tool: Option<String>,
+        /// The key, as `stud grants list` shows it.
+        key: Option<String>,
+        /// Every grant of the project.
+        #[arg(long, conflicts_with = "tool")]
+        all: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -17,7 +17,7 @@ use stud_diagnostics::{Diagnostic, Severity, codes};
 
 use crate::bundled;
 use crate::cli::Converse;
-use crate::output::{Outcome, Output, Verdict};
+use crate::output::{Outcome, Output, Verdict, told};
 
 mod entrance;
 mod report;
@@ -257,19 +257,4 @@ fn interaction_required(error: &Error) {
 fn deaf(error: io::Error) -> Diagnostic {
     let message = format!("signals cannot be listened to: {error}");
     Diagnostic::error(&codes::STARTUP_FAILURE, message)
-}
-
-/// An error of core, for people.
-fn told(error: Error) -> Diagnostic {
-    let known = codes::ALL
-        .iter()
-        .find(|code| code.class.as_str() == error.class() && code.name == error.code());
-    let mut diagnostic = Diagnostic::error(
-        known.copied().unwrap_or(&codes::STARTUP_FAILURE),
-        error.message(),
-    );
-    for (key, value) in error.context() {
-        diagnostic = diagnostic.with(key, value.clone());
-    }
-    diagnostic
 }
