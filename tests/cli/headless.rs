@@ -94,7 +94,8 @@ fn a_turn_that_fails_says_so_in_the_result_and_the_status() {
         (&last["error"]["class"], &last["error"]["code"]),
         (&json!("ProviderTransient"), &json!("Unauthorized"))
     );
-    assert_eq!(code(&failure(&answer)), "ProviderTransient/Unauthorized");
+    let told: Value = serde_json::from_str(answer.stderr.trim()).unwrap();
+    assert_eq!(code(&told), "ProviderTransient/Unauthorized");
 }
 
 #[test]

@@ -213,8 +213,6 @@ codes! {
         /// An approval for the project was given where no project is trusted.
         UntrustedProjectCachePath => UNTRUSTED_PROJECT_CACHE_PATH, since "0.1.0";
     }
-    ProviderCapability {
-    }
     ToolTransient {
         /// A plugin did not answer in time.
         ExecutionTimeout => EXECUTION_TIMEOUT, since "0.1.0";
