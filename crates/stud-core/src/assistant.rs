@@ -6,13 +6,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use stud_abi::CancellationToken;
 use stud_contract_meta::{Error, Kind, Result};
-use stud_contract_provider::{Content, Message, Part, Request, Role, ToolSpec};
+use stud_contract_provider::ToolSpec;
 use stud_diagnostics::codes;
 
-use crate::activate::Active;
+use crate::context::{Base, compose};
 use crate::session::{Ending, Input, Session, Turn};
 use crate::validate::Members;
 
@@ -24,14 +24,7 @@ use exchange::{Exchange, Proposal, exchange};
 /// How often a turn may go back to the model.
 const CONTINUATIONS: u32 = 50;
 
-/// The model that answers.
-#[derive(Debug, Clone)]
-pub struct Model {
-    /// The provider plugin.
-    pub provider_id: String,
-    /// What the provider calls the model.
-    pub model_id: String,
-}
+pub use crate::model::Model;
 
 /// What a turn came to.
 #[derive(Debug, Clone)]
@@ -66,9 +59,13 @@ pub async fn answer(session: &Arc<Session>, model: &Model, input: &Input) -> Res
 
 /// Goes back and forth between model and tools. Nothing if that does not come to an end by itself.
 async fn work(turn: &Turn, model: &Model) -> Result<Option<String>> {
-    let provider = provider(turn, &model.provider_id)?;
+    let provider = model.provider(turn.plugins())?;
     for iteration in 0..=CONTINUATIONS {
-        let request = compose(turn, model);
+        let base = Base {
+            tools: tool_specs(turn),
+            ..Base::default()
+        };
+        let request = compose(turn, model, base).await?;
         let said = exchange(turn, &provider, model, request, iteration).await?;
         remember(turn, &said).await?;
         if said.proposals.is_empty() {
@@ -87,35 +84,6 @@ async fn work(turn: &Turn, model: &Model) -> Result<Option<String>> {
     Ok(None)
 }
 
-fn provider(turn: &Turn, id: &str) -> Result<Arc<Active>> {
-    let found = turn.plugins().get(id);
-    let provider = found.filter(|plugin| plugin.identity().kind == Kind::Provider);
-    provider.cloned().ok_or_else(|| {
-        let code = &codes::EXTENSION_NOT_FOUND;
-        Error::new(
-            code.class,
-            code.name,
-            format!("there is no provider `{id}`"),
-        )
-        .with("extId", id)
-    })
-}
-
-/// The request of this moment: the conversation, and the tools there are.
-fn compose(turn: &Turn, model: &Model) -> Request {
-    Request {
-        messages: turn
-            .session()
-            .conversation()
-            .into_iter()
-            .filter_map(|kept| message(turn, kept))
-            .collect(),
-        tools: tool_specs(turn),
-        model_id: model.model_id.clone(),
-        ..Request::default()
-    }
-}
-
 fn tool_specs(turn: &Turn) -> Vec<ToolSpec> {
     let mut specs = Vec::new();
     for plugin in turn.plugins().of_kind(Kind::Tool) {
@@ -129,51 +97,6 @@ fn tool_specs(turn: &Turn) -> Vec<ToolSpec> {
         }));
     }
     specs
-}
-
-/// A message of the conversation as a provider takes it.
-///
-/// No secret reaches a model, whatever a tool said, unless the person typed it.
-fn message(turn: &Turn, mut kept: serde_json::Map<String, Value>) -> Option<Message> {
-    let role = kept.get("role")?.as_str()?.to_owned();
-    let content = kept.get_mut("content")?;
-    if role != "user" {
-        turn.session().books().redactor.redact(content);
-    }
-    let text = |member: &str| content[member].as_str().unwrap_or_default().to_owned();
-    let (role, content) = match role.as_str() {
-        "user" => (Role::User, Content::Text(content.as_str()?.to_owned())),
-        "assistant" => (Role::Assistant, spoken(content)),
-        "tool" => {
-            let result = Part::ToolResult {
-                tool_call_id: text("toolCallId"),
-                tool_name: text("toolName"),
-                content: text("content"),
-            };
-            (Role::Tool, Content::Parts(vec![result]))
-        }
-        _ => return None,
-    };
-    Some(Message { role, content })
-}
-
-fn spoken(content: &Value) -> Content {
-    let text = content["text"].as_str().unwrap_or_default();
-    let calls = content["toolCalls"]
-        .as_array()
-        .map_or(&[][..], Vec::as_slice);
-    if calls.is_empty() {
-        return text.into();
-    }
-    let said = (!text.is_empty()).then(|| Part::Text {
-        text: text.to_owned(),
-    });
-    let calls = calls.iter().map(|call| Part::ToolCall {
-        tool_call_id: call["toolCallId"].as_str().unwrap_or_default().to_owned(),
-        tool_name: call["toolName"].as_str().unwrap_or_default().to_owned(),
-        args: call["args"].clone(),
-    });
-    said.into_iter().chain(calls).collect::<Vec<_>>().into()
 }
 
 /// Writes down what the model said.

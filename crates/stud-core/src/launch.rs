@@ -10,6 +10,7 @@ use stud_host_api::metrics::{DEBOUNCE_MS, ProjectTrust, RuntimeSnapshot};
 use stud_host_api::session::SecurityMode;
 
 use crate::activate::{Active, Means};
+use crate::desk::Terms;
 use crate::ground::Ground;
 use crate::host::Hosts;
 use crate::limits::Limits;
@@ -180,6 +181,7 @@ impl Opening<'_> {
                 absence: self.absence(),
                 tool_timeout: self.millis("interaction", "defaultTimeoutMs", 300_000),
                 limits: self.launch.limits.clone(),
+                terms: Terms::of(self.ground)?,
                 timer,
                 metrics,
             },

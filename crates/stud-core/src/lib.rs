@@ -36,6 +36,8 @@ pub mod registry;
 pub mod retire;
 pub mod reload;
 pub mod report;
+pub mod model;
+mod tokens;
 
 // A session: what is written down, who hears of it, who is asked.
 pub mod store;
@@ -48,8 +50,10 @@ pub mod audience;
 pub mod prompt_registry;
 pub mod resource_registry;
 mod commands;
+pub mod desk;
 pub mod session;
 pub mod attend;
+pub mod context;
 
 // The way back in, and the top.
 pub mod host;

@@ -18,6 +18,7 @@ use stud_host_api::session::SessionView;
 
 use crate::books::Books;
 use crate::commands::Commands;
+use crate::desk::Desk;
 use crate::ids;
 use crate::ledger::{Draft, LooseEnds, transcript_record};
 use crate::limits::Limits;
@@ -32,6 +33,8 @@ use crate::sync::{Mutex, lock};
 
 mod commands;
 mod inputs;
+mod kept;
+mod compacting;
 mod memory;
 mod open;
 mod scopes;
@@ -40,7 +43,9 @@ mod snapshot;
 mod state;
 mod turn;
 
+pub(crate) use compacting::{Compaction, Segment};
 pub use inputs::Input;
+pub(crate) use kept::{Kept, Size};
 pub(crate) use open::last_written;
 pub use open::{Founding, open};
 pub use slots::Slot;
@@ -88,6 +93,8 @@ pub struct Session {
     readers: Mutex<Vec<(String, Arc<Reader>)>>,
     /// What the last snapshot knew.
     saved: Mutex<Saved>,
+    /// Where its requests are put together.
+    desk: Desk,
     /// What the process before this one left open.
     loose_ends: LooseEnds,
     tool_timeout: Duration,
@@ -130,6 +137,16 @@ impl Session {
     /// Its prompts, and those of its children.
     pub fn prompts(&self) -> &Arc<Prompts> {
         &self.prompts
+    }
+
+    /// Where its requests are put together.
+    pub(crate) fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
+    /// How long plugins may take.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// What it looks like from inside.
@@ -312,6 +329,11 @@ impl Session {
     /// The conversation, oldest first.
     pub fn conversation(&self) -> Vec<serde_json::Map<String, Value>> {
         lock(&self.conversation).messages()
+    }
+
+    /// The same, shared, with what was found out about each message.
+    pub(crate) fn history(&self) -> Vec<Arc<Kept>> {
+        lock(&self.conversation).history()
     }
 
     fn lifecycle(&self, event: &str) {
