@@ -13,4 +13,6 @@ mod containment;
 mod reload;
 mod resume;
 mod bench;
+mod context;
+mod compaction;
 mod program;

@@ -11,6 +11,7 @@ use stud_host_api::session::SecurityMode;
 
 use crate::activate::{Active, Means};
 use crate::approvals::{Allowlist, Approvals, ProjectApprovals};
+use crate::desk::Terms;
 use crate::ground::Ground;
 use crate::host::Hosts;
 use crate::limits::Limits;
@@ -189,6 +190,7 @@ impl Opening<'_> {
                 tool_timeout: self.millis("interaction", "defaultTimeoutMs", 300_000),
                 rules: self.rules()?,
                 limits: self.launch.limits.clone(),
+                terms: Terms::of(self.ground)?,
                 timer,
                 metrics,
             },

@@ -39,6 +39,7 @@ pub mod retire;
 pub mod reload;
 pub mod report;
 pub mod model;
+mod tokens;
 
 // A session: what is written down, who hears of it, who is asked.
 pub mod store;
@@ -53,8 +54,10 @@ pub mod resource_registry;
 mod commands;
 pub mod approvals;
 pub mod rules;
+pub mod desk;
 pub mod session;
 pub mod attend;
+pub mod context;
 
 // The way back in, and the top.
 pub mod host;

@@ -18,6 +18,7 @@ use stud_host_api::session::SessionView;
 
 use crate::books::Books;
 use crate::commands::Commands;
+use crate::desk::Desk;
 use crate::ids;
 use crate::ledger::{Draft, LooseEnds, transcript_record};
 use crate::limits::Limits;
@@ -35,6 +36,8 @@ use crate::timer::Timer;
 
 mod commands;
 mod inputs;
+mod kept;
+mod compacting;
 mod memory;
 mod open;
 mod scopes;
@@ -43,7 +46,9 @@ mod snapshot;
 mod state;
 mod turn;
 
+pub(crate) use compacting::{Compaction, Segment};
 pub use inputs::Input;
+pub(crate) use kept::{Kept, Size};
 pub(crate) use open::last_written;
 pub use open::{Founding, open};
 pub use slots::Slot;
@@ -93,6 +98,8 @@ pub struct Session {
     readers: Mutex<Vec<(String, Arc<Reader>)>>,
     /// What the last snapshot knew.
     saved: Mutex<Saved>,
+    /// Where its requests are put together.
+    desk: Desk,
     /// What the process before this one left open.
     loose_ends: LooseEnds,
     tool_timeout: Duration,
@@ -137,6 +144,16 @@ impl Session {
     /// Its prompts, and those of its children.
     pub fn prompts(&self) -> &Arc<Prompts> {
         &self.prompts
+    }
+
+    /// Where its requests are put together.
+    pub(crate) fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
+    /// How long plugins may take.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// What it looks like from inside.
@@ -354,6 +371,11 @@ impl Session {
     /// The conversation, oldest first.
     pub fn conversation(&self) -> Vec<serde_json::Map<String, Value>> {
         lock(&self.conversation).messages()
+    }
+
+    /// The same, shared, with what was found out about each message.
+    pub(crate) fn history(&self) -> Vec<Arc<Kept>> {
+        lock(&self.conversation).history()
     }
 
     fn lifecycle(&self, event: &str) {

@@ -15,6 +15,7 @@ use stud_contract_interaction::{
 };
 use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::{JournalBatch, JournalPage, Page, Stored};
+use stud_core::desk::Terms;
 use stud_core::limits::Limits;
 use stud_core::metrics::Collector;
 use stud_core::prompts::Absence;
@@ -38,6 +39,7 @@ fn founding(store: Arc<dyn Store>) -> Founding {
         rules: Rules::default(),
         tool_timeout: Duration::from_secs(300),
         limits: Limits::default(),
+        terms: Terms::default(),
         metrics: Collector::new(RuntimeSnapshot::default(), timer.clone(), Duration::ZERO),
         timer,
     }

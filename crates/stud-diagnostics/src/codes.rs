@@ -72,6 +72,10 @@ codes! {
         CommandUnknown => COMMAND_UNKNOWN, since "0.1.0";
         /// A configuration does not fit its schema, or the schema itself breaks the rules for one.
         ConfigSchemaViolation => CONFIG_SCHEMA_VIOLATION, since "0.1.0";
+        /// A context provider handed in something of the shape of a credential.
+        ContextContainsForbiddenSource => CONTEXT_CONTAINS_FORBIDDEN_SOURCE, since "0.1.0";
+        /// The conversation does not fit into the model's window, not even summarized.
+        ContextOverflow => CONTEXT_OVERFLOW, since "0.1.0";
         /// The plugin was written against a contract version this core does not speak.
         ContractVersionMismatch => CONTRACT_VERSION_MISMATCH, since "0.1.0";
         /// The library does not export the entry symbol its manifest names.
@@ -116,6 +120,8 @@ codes! {
         InvalidParam => INVALID_PARAM, since "0.1.0";
         /// The settings name a security mode that there is not.
         InvalidSecurityMode => INVALID_SECURITY_MODE, since "0.1.0";
+        /// A value that must not reach a model stands in a request.
+        LLMContextLeak => LLM_CONTEXT_LEAK, since "0.1.0";
         /// The library was built for another processor architecture.
         LibraryArchitectureMismatch => LIBRARY_ARCHITECTURE_MISMATCH, since "0.1.0";
         /// The file is not a library of a format this platform loads.
@@ -148,6 +154,8 @@ codes! {
         ManifestNotUtf8 => MANIFEST_NOT_UTF8, since "0.1.0";
         /// A provider has no model of the name that was asked for.
         ModelNotInProvider => MODEL_NOT_IN_PROVIDER, since "0.1.0";
+        /// The size of a model's window is not a number of tokens.
+        ModelWindowInvalid => MODEL_WINDOW_INVALID, since "0.1.0";
         /// A plugin other than the bundled `delegate` tool tried to open a child session.
         OpenChildForbidden => OPEN_CHILD_FORBIDDEN, since "0.1.0";
         /// An ordering manifest names an extension twice in one slot.
@@ -188,6 +196,8 @@ codes! {
         StageDefinitionInvalid => STAGE_DEFINITION_INVALID, since "0.1.0";
         /// A stage's turn cap is below one.
         StageTurnCapTooLow => STAGE_TURN_CAP_TOO_LOW, since "0.1.0";
+        /// The file with the system prompt is there and cannot be used.
+        SystemPromptUnreadable => SYSTEM_PROMPT_UNREADABLE, since "0.1.0";
         /// The table a plugin returned does not match the manifest it carries.
         TableManifestMismatch => TABLE_MANIFEST_MISMATCH, since "0.1.0";
         /// The plugin was built for another target.
@@ -213,6 +223,10 @@ codes! {
         /// An approval for the project was given where no project is trusted.
         UntrustedProjectCachePath => UNTRUSTED_PROJECT_CACHE_PATH, since "0.1.0";
     }
+    ProviderTransient {
+        /// The model did not summarize the conversation.
+        SummarizeFailed => SUMMARIZE_FAILED, since "0.1.0";
+    }
     ToolTransient {
         /// A plugin did not answer in time.
         ExecutionTimeout => EXECUTION_TIMEOUT, since "0.1.0";
@@ -224,12 +238,16 @@ codes! {
         ApprovalDenied => APPROVAL_DENIED, since "0.1.0";
         /// A tool could not say what an approval of its call would cover.
         ApprovalKeyDerivationFailed => APPROVAL_KEY_DERIVATION_FAILED, since "0.1.0";
+        /// A path leads out of the project.
+        Forbidden => TOOL_FORBIDDEN, since "0.1.0";
         /// The arguments of a tool call or of a command do not fit their schema.
         InputInvalid => INPUT_INVALID, since "0.1.0";
         /// A tool asked for input or approval and no interactive UI is there.
         InteractionUnavailable => INTERACTION_UNAVAILABLE, since "0.1.0";
         /// A plugin was asked for a tool it does not have.
         NotFound => NOT_FOUND, since "0.1.0";
+        /// What a tool got back is not what it must be.
+        OutputMalformed => OUTPUT_MALFORMED, since "0.1.0";
         /// The content of a resource is larger than its binding allows.
         ResourceOverBytesCap => RESOURCE_OVER_BYTES_CAP, since "0.1.0";
         /// A tool failed without saying how in a code of its own.
@@ -302,6 +320,8 @@ codes! {
         ConcurrentTurnForbidden => CONCURRENT_TURN_FORBIDDEN, since "0.1.0";
         /// A plugin that is no context provider tried to contribute context.
         ContextContributionForbidden => CONTEXT_CONTRIBUTION_FORBIDDEN, since "0.1.0";
+        /// A context provider failed, and the request needs it.
+        ContextProviderFailed => CONTEXT_PROVIDER_FAILED, since "0.1.0";
         /// Two plugins that must not be loaded together are both present.
         DependencyConflict => DEPENDENCY_CONFLICT, since "0.1.0";
         /// Plugins depend on each other in a circle.

@@ -1,11 +1,12 @@
-//! `COMPOSE_REQUEST`: the conversation and the tools there are, as one request.
+//! `COMPOSE_REQUEST`: the conversation, the tools there are and what context providers add, as one request.
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use stud_contract_hook::Slot;
 use stud_contract_meta::{Kind, Result};
-use stud_contract_provider::{Content, Message, Part, Request, Role, ToolSpec};
+use stud_contract_provider::{Request, ToolSpec};
 
 use super::{Work, misshapen};
+use crate::context::{self, Base};
 use crate::session::Turn;
 use crate::validate::Members;
 
@@ -18,27 +19,16 @@ pub(super) async fn compose(work: &Work, iteration: u32) -> Result<Request> {
     };
     let payload = || json!({"prior": {"kind": prior}, "iteration": iteration});
     work.pass(Slot::ComposeRequestPre, payload).await?;
-    let request = assemble(work);
+    let base = Base {
+        tools: tool_specs(&work.turn),
+        params: work.turn.session().rules().params.clone(),
+        ..Base::default()
+    };
+    let request = context::compose(&work.turn, &work.model, base).await?;
     let slot = Slot::ComposeRequestPost;
     match work.pass(slot, || json!(request)).await? {
         None => Ok(request),
         Some(passed) => serde_json::from_value(passed).map_err(|error| misshapen(slot, &error)),
-    }
-}
-
-fn assemble(work: &Work) -> Request {
-    let turn = &work.turn;
-    Request {
-        messages: turn
-            .session()
-            .conversation()
-            .into_iter()
-            .filter_map(|kept| message(turn, kept))
-            .collect(),
-        tools: tool_specs(turn),
-        model_id: work.model.model_id.clone(),
-        params: turn.session().rules().params.clone(),
-        ..Request::default()
     }
 }
 
@@ -55,49 +45,4 @@ fn tool_specs(turn: &Turn) -> Vec<ToolSpec> {
         }));
     }
     specs
-}
-
-/// A message of the conversation as a provider takes it.
-///
-/// No secret reaches a model, whatever a tool said, unless the person typed it.
-fn message(turn: &Turn, mut kept: Map<String, Value>) -> Option<Message> {
-    let role = kept.get("role")?.as_str()?.to_owned();
-    let content = kept.get_mut("content")?;
-    if role != "user" {
-        turn.session().books().redactor.redact(content);
-    }
-    let text = |member: &str| content[member].as_str().unwrap_or_default().to_owned();
-    let (role, content) = match role.as_str() {
-        "user" => (Role::User, Content::Text(content.as_str()?.to_owned())),
-        "assistant" => (Role::Assistant, spoken(content)),
-        "tool" => {
-            let result = Part::ToolResult {
-                tool_call_id: text("toolCallId"),
-                tool_name: text("toolName"),
-                content: text("content"),
-            };
-            (Role::Tool, Content::Parts(vec![result]))
-        }
-        _ => return None,
-    };
-    Some(Message { role, content })
-}
-
-fn spoken(content: &Value) -> Content {
-    let text = content["text"].as_str().unwrap_or_default();
-    let calls = content["toolCalls"]
-        .as_array()
-        .map_or(&[][..], Vec::as_slice);
-    if calls.is_empty() {
-        return text.into();
-    }
-    let said = (!text.is_empty()).then(|| Part::Text {
-        text: text.to_owned(),
-    });
-    let calls = calls.iter().map(|call| Part::ToolCall {
-        tool_call_id: call["toolCallId"].as_str().unwrap_or_default().to_owned(),
-        tool_name: call["toolName"].as_str().unwrap_or_default().to_owned(),
-        args: call["args"].clone(),
-    });
-    said.into_iter().chain(calls).collect::<Vec<_>>().into()
 }

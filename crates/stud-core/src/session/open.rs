@@ -21,6 +21,7 @@ use super::{Facts, Input, Session, State, Trigger};
 use crate::audit::Trail;
 use crate::books::Books;
 use crate::commands::Commands;
+use crate::desk::{Desk, Terms};
 use crate::events::{Bus, Trouble};
 use crate::ids;
 use crate::ledger::{Draft, Ledger, LooseEnds, transcript_record};
@@ -55,6 +56,8 @@ pub struct Founding {
     pub rules: Rules,
     /// How long plugins may take.
     pub limits: Limits,
+    /// What the operator set for putting requests together.
+    pub terms: Terms,
     /// The clock.
     pub timer: Arc<dyn Timer>,
     /// What it looks like from inside.
@@ -129,6 +132,7 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         facts,
         books,
         store: founding.store,
+        desk: Desk::new(founding.terms),
         prompts: Prompts::new(founding.timer.clone(), founding.absence),
         timer: founding.timer,
         rules: founding.rules,
@@ -205,7 +209,7 @@ impl Session {
                 "unknown": true,
             });
             let last = self.books.ledger.last_seq();
-            lock(&self.conversation).say("tool", payload.clone(), last);
+            lock(&self.conversation).say("tool", payload.clone(), last, None);
             drafts.push(Draft {
                 kind: "tool_result",
                 payload,
@@ -373,6 +377,7 @@ impl Past {
         self.last_seq = record.seq;
         self.loose_ends.take(&record.kind, &record.payload);
         let TranscriptRecord { seq, payload, .. } = record;
+        let turn_id = record.correlation_id.as_deref();
         let text = |member: &str| payload[member].as_str().unwrap_or_default().to_owned();
         match record.kind.as_str() {
             "user_input" if self.inputs.iter().all(|input| input.seq != seq) => {
@@ -382,13 +387,19 @@ impl Past {
                     text: text("text"),
                 });
             }
-            "turn_start" => self.take_turn(payload["inputSeq"].as_u64()),
+            "turn_start" => self.take_turn(payload["inputSeq"].as_u64(), turn_id),
             "user_message" => {
                 let (input, text) = (payload["inputSeq"].as_u64(), payload["text"].as_str());
                 self.conversation.revise(input.unwrap_or_default(), text);
             }
-            "assistant_message" => self.conversation.say("assistant", payload, seq),
-            "tool_result" => self.conversation.say("tool", payload, seq),
+            "assistant_message" => self.conversation.say("assistant", payload, seq, turn_id),
+            "tool_result" => self.conversation.say("tool", payload, seq, turn_id),
+            "compaction" => {
+                // One that cannot be read replaced nothing, and the conversation is whole.
+                if let Ok(compaction) = serde_json::from_value(payload) {
+                    self.conversation.condense(&compaction, seq);
+                }
+            }
             "slot" => {
                 let blob = SlotBlob {
                     ext_id: record.ext_id.unwrap_or_default(),
@@ -402,7 +413,7 @@ impl Past {
         }
     }
 
-    fn take_turn(&mut self, input: Option<u64>) {
+    fn take_turn(&mut self, input: Option<u64>, turn_id: Option<&str>) {
         self.turn_count += 1;
         let place = self
             .inputs
@@ -410,7 +421,8 @@ impl Past {
             .position(|waiting| Some(waiting.seq) == input);
         if let Some(place) = place {
             let input = self.inputs.remove(place);
-            self.conversation.say("user", input.text.into(), input.seq);
+            self.conversation
+                .say("user", input.text.into(), input.seq, turn_id);
         }
     }
 }

@@ -237,6 +237,11 @@ impl Turn {
         self.scope.token()
     }
 
+    /// A scope inside this turn, which can be called off by itself.
+    pub(crate) fn inner_scope(&self) -> CancellationSource {
+        self.scope.child()
+    }
+
     /// Speaks for this turn from another thread.
     pub fn voice(&self) -> Voice {
         Voice {
@@ -259,9 +264,10 @@ impl Turn {
         payload: Value,
     ) -> Result<u64> {
         let draft = self.draft(kind, payload.clone());
+        let id = self.id.clone();
         self.commit(draft, move |session, seq| {
             if let Some(role) = role {
-                lock(&session.conversation).say(role, payload, seq);
+                lock(&session.conversation).say(role, payload, seq, Some(&id));
             }
         })
         .await
@@ -325,12 +331,12 @@ impl Turn {
             "turn_start",
             json!({"turnId": self.id, "inputSeq": input.seq}),
         );
-        let (text, seq) = (input.text.clone(), input.seq);
+        let (text, seq, id) = (input.text.clone(), input.seq, self.id.clone());
         let history = lock(&session.conversation).len();
         let begun = self.commit(start, move |session, _| {
             session.inputs.begun();
             lock(&session.progress).turn_count += 1;
-            lock(&session.conversation).say("user", text.into(), seq);
+            lock(&session.conversation).say("user", text.into(), seq, Some(&id));
         });
         block_on(begun)?;
         let payload = json!({"turnId": self.id, "userInput": input.text, "historyLength": history});

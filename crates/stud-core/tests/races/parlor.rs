@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use shuttle::thread::{self, JoinHandle};
 use stud_contract_session_store::Durability;
+use stud_core::desk::Terms;
 use stud_core::events::Service;
 use stud_core::limits::Limits;
 use stud_core::metrics::Collector;
@@ -43,6 +44,7 @@ fn founding(shelf: &Arc<Shelf>) -> Founding {
         rules: Rules::default(),
         tool_timeout: Duration::from_secs(300),
         limits: Limits::default(),
+        terms: Terms::default(),
         timer: clock.clone(),
         metrics: Collector::new(RuntimeSnapshot::default(), clock, Duration::from_millis(50)),
     }
