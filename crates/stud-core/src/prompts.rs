@@ -24,6 +24,7 @@ use stud_diagnostics::codes;
 use stud_host_api::{BoxFuture, refusal};
 
 use crate::books::Books;
+use crate::events::Roused;
 use crate::ids;
 use crate::planted::{Fault, planted};
 use crate::platform;
@@ -251,11 +252,10 @@ impl Prompts {
                 current.stage = Stage::Settling;
             }
             drop(table);
-            return self.over(&prompt, Err(error));
+            return self.over(&prompt, Err(error), Roused::default());
         }
-        if !planted(Fault::RaisedLate) {
-            outcome::publish_raised(&prompt);
-        }
+        // In the stream before anyone is asked. But a person waits for the interactors, so they are woken first.
+        let told = (!planted(Fault::RaisedLate)).then(|| outcome::publish_raised(&prompt));
         let (early, seats) = {
             let mut table = lock(&self.table);
             let seats = table.seats_for(&prompt);
@@ -278,9 +278,7 @@ impl Prompts {
         for seat in seats {
             self.offer(&seat, &prompt);
         }
-        if planted(Fault::RaisedLate) {
-            outcome::publish_raised(&prompt);
-        }
+        drop(told.unwrap_or_else(|| outcome::publish_raised(&prompt)));
         self.mind_absence();
     }
 
@@ -400,22 +398,19 @@ impl Prompts {
         let durability = outcome.durability();
         let books = prompt.asker.books.clone();
         books.ledger.commit(records, durability, move |written| {
-            let answer = match written {
+            // In the stream before the asker goes on, who is woken before those who deliver it.
+            let (told, answer) = match written {
                 Ok(_) => {
                     outcome.audit(&prompt);
-                    outcome.publish(&prompt, raised);
-                    outcome.for_asker(&prompt)
+                    let told = outcome.publish(&prompt, raised);
+                    (told, outcome.for_asker(&prompt))
                 }
-                Err(error) => {
-                    if raised {
-                        outcome::publish_cancelled(&prompt);
-                    }
-                    Err(error)
-                }
+                Err(error) if raised => (outcome::publish_cancelled(&prompt), Err(error)),
+                Err(error) => (Roused::default(), Err(error)),
             };
             outcome.told(answer.as_ref().err().cloned());
             if let Some(prompts) = this.upgrade() {
-                prompts.over(&prompt, answer);
+                prompts.over(&prompt, answer, told);
             } else {
                 prompt.keep(answer);
             }
@@ -423,7 +418,7 @@ impl Prompts {
     }
 
     /// The prompt is settled: its asker goes on, dialogs close, and the next one in line is asked.
-    fn over(&self, prompt: &Arc<Prompt>, answer: Result<Response>) {
+    fn over(&self, prompt: &Arc<Prompt>, answer: Result<Response>, told: Roused) {
         let calls = {
             let mut table = lock(&self.table);
             table.current = None;
@@ -438,6 +433,7 @@ impl Prompts {
             calls.collect::<Vec<(Arc<Seat>, CancellationSource)>>()
         };
         prompt.keep(answer);
+        drop(told);
         for (seat, call) in calls {
             if !planted(Fault::LosersForgotten) {
                 call.cancel();

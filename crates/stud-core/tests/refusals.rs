@@ -178,7 +178,7 @@ impl Store for Renamed {
         self.0.journals()
     }
 
-    fn append(&self, session_id: &str, batch: JournalBatch) -> Result<()> {
+    fn append(&self, session_id: &str, batch: &JournalBatch) -> Result<()> {
         self.0.append(session_id, batch)
     }
 

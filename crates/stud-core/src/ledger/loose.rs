@@ -15,6 +15,14 @@ pub(crate) struct LooseEnds {
 }
 
 impl LooseEnds {
+    /// What a record begins or ends, as it lies in the store.
+    pub(super) fn take_record(&mut self, record: &Value) {
+        self.take(
+            record["kind"].as_str().unwrap_or_default(),
+            &record["payload"],
+        );
+    }
+
     /// What a record begins or ends.
     pub(crate) fn take(&mut self, kind: &str, payload: &Value) {
         let text = |member: &str| payload[member].as_str().unwrap_or_default().to_owned();
