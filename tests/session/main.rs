@@ -13,4 +13,5 @@ mod containment;
 mod reload;
 mod resume;
 mod bench;
+mod late;
 mod program;

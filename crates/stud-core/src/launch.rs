@@ -179,6 +179,7 @@ impl Opening<'_> {
                 redactor: self.redactor.clone(),
                 absence: self.absence(),
                 tool_timeout: self.millis("interaction", "defaultTimeoutMs", 300_000),
+                most_reprompts: self.most_reprompts(),
                 limits: self.launch.limits.clone(),
                 timer,
                 metrics,
@@ -201,6 +202,12 @@ impl Opening<'_> {
     fn millis(&self, section: &str, member: &str, otherwise: u64) -> Duration {
         let set = self.setting(section, member).and_then(Value::as_u64);
         Duration::from_millis(set.unwrap_or(otherwise))
+    }
+
+    fn most_reprompts(&self) -> u32 {
+        let set = self.setting("interaction", "maxReprompts");
+        let set = set.and_then(Value::as_u64).map(u32::try_from);
+        set.map_or(10, |set| set.unwrap_or(u32::MAX))
     }
 
     fn mode(&self) -> SecurityMode {

@@ -35,6 +35,7 @@ fn founding(store: Arc<dyn Store>) -> Founding {
         redactor: Arc::new(Redactor::new()),
         absence: Absence::default(),
         tool_timeout: Duration::from_secs(300),
+        most_reprompts: 10,
         limits: Limits::default(),
         metrics: Collector::new(RuntimeSnapshot::default(), timer.clone(), Duration::ZERO),
         timer,

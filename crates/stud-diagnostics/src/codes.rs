@@ -204,6 +204,8 @@ codes! {
         InteractionUnavailable => INTERACTION_UNAVAILABLE, since "0.1.0";
         /// A plugin was asked for a tool it does not have.
         NotFound => NOT_FOUND, since "0.1.0";
+        /// A tool asked again more often than it may.
+        RepromptLimit => REPROMPT_LIMIT, since "0.1.0";
         /// The content of a resource is larger than its binding allows.
         ResourceOverBytesCap => RESOURCE_OVER_BYTES_CAP, since "0.1.0";
         /// A tool failed without saying how in a code of its own.

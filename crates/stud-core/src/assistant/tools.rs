@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use stud_contract_interaction::{Answer, ApprovalScope, Approve, Decision, Payload};
 use stud_contract_meta::{Error, Result};
-use stud_contract_tool::{Envelope, ToolDeclaration};
+use stud_contract_tool::{Envelope, Output, ToolDeclaration};
 use stud_diagnostics::codes;
 use stud_host_api::session::SecurityMode;
 
@@ -195,7 +195,10 @@ async fn execute(turn: &Turn, plugin: &Arc<Active>, proposal: &Proposal) -> Resu
     let done = unless_cancelled(&turn.cancelled(), call).await;
     session.scopes().end_tool(ext_id, &proposal.tool_call_id);
     let duration = millis_since(began);
-    match done.and_then(Envelope::into_result) {
+    let done = done.and_then(Envelope::into_result);
+    let returned = done.as_ref().ok().map(Output::value);
+    session.tool_is_done(ext_id, &proposal.tool_call_id, returned);
+    match done {
         Ok(output) => {
             let payload = json!({
                 "toolCallId": proposal.tool_call_id,

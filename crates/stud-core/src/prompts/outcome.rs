@@ -257,7 +257,7 @@ impl Outcome {
     }
 }
 
-fn draft(prompt: &Prompt) -> Draft {
+pub(super) fn draft(prompt: &Prompt) -> Draft {
     Draft {
         kind: "interaction_request",
         correlation_id: Some(prompt.request.correlation_id.clone()),
@@ -297,4 +297,22 @@ pub(super) fn publish_cancelled(prompt: &Prompt) -> Roused {
     let correlation_id = &prompt.request.correlation_id;
     let books = &prompt.asker.books;
     books.place(InteractionCancelled::NAME, correlation_id, &cancelled)
+}
+
+/// Subscribers learn that a prompt can still be answered though its tool is gone.
+pub(super) fn publish_detached(prompt: &Prompt) {
+    let mut payload = json!({
+        "correlationId": prompt.request.correlation_id,
+        "interactionId": prompt.id(),
+        "kind": prompt.request.kind().as_str(),
+    });
+    if let Some(asker) = &prompt.asker.ext_id {
+        payload["extId"] = asker.as_str().into();
+    }
+    let books = &prompt.asker.books;
+    books.publish(
+        "InteractionDetached",
+        &prompt.request.correlation_id,
+        &payload,
+    );
 }

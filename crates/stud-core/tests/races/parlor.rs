@@ -40,6 +40,7 @@ fn founding(shelf: &Arc<Shelf>) -> Founding {
         redactor: Arc::new(Redactor::new()),
         absence: Absence::default(),
         tool_timeout: Duration::from_secs(300),
+        most_reprompts: 10,
         limits: Limits::default(),
         timer: clock.clone(),
         metrics: Collector::new(RuntimeSnapshot::default(), clock, Duration::from_millis(50)),
