@@ -15,4 +15,5 @@ mod resume;
 mod bench;
 mod context;
 mod compaction;
+mod late;
 mod program;

@@ -189,6 +189,7 @@ impl Opening<'_> {
                 absence: self.absence(),
                 tool_timeout: self.millis("interaction", "defaultTimeoutMs", 300_000),
                 rules: self.rules()?,
+                most_reprompts: self.most_reprompts(),
                 limits: self.launch.limits.clone(),
                 terms: Terms::of(self.ground)?,
                 timer,
@@ -212,6 +213,12 @@ impl Opening<'_> {
     fn millis(&self, section: &str, member: &str, otherwise: u64) -> Duration {
         let set = self.setting(section, member).and_then(Value::as_u64);
         Duration::from_millis(set.unwrap_or(otherwise))
+    }
+
+    fn most_reprompts(&self) -> u32 {
+        let set = self.setting("interaction", "maxReprompts");
+        let set = set.and_then(Value::as_u64).map(u32::try_from);
+        set.map_or(10, |set| set.unwrap_or(u32::MAX))
     }
 
     fn mode(&self) -> SecurityMode {

@@ -40,6 +40,7 @@ mod kept;
 mod compacting;
 mod memory;
 mod open;
+mod past;
 mod scopes;
 mod slots;
 mod snapshot;
@@ -49,8 +50,8 @@ mod turn;
 pub(crate) use compacting::{Compaction, Segment};
 pub use inputs::Input;
 pub(crate) use kept::{Kept, Size};
-pub(crate) use open::last_written;
 pub use open::{Founding, open};
+pub(crate) use past::last_written;
 pub use slots::Slot;
 pub use state::{State, Trigger};
 pub use stud_host_api::session::SecurityMode;
@@ -105,6 +106,7 @@ pub struct Session {
     tool_timeout: Duration,
     timer: Arc<dyn Timer>,
     rules: Rules,
+    most_reprompts: u32,
     limits: Limits,
     this: Weak<Self>,
 }
@@ -306,6 +308,33 @@ impl Session {
             Some(timeout) => timeout.as_millis().map(Duration::from_millis),
             None => Some(self.tool_timeout),
         }
+    }
+
+    /// Whether a plugin may put this to the person. A tool that is never content would keep them at one form for good.
+    pub(crate) fn may_ask(&self, ext_id: &str, payload: &Payload) -> Result<()> {
+        // Only who asks again has something to say about the answer before.
+        let (call, asks_again) = match payload {
+            Payload::ToolInput(asked) => (
+                &asked.tool_call_id,
+                asked.error.is_some()
+                    || asked.error_summary.is_some()
+                    || !asked.field_errors.is_empty(),
+            ),
+            Payload::ToolApproval(asked) => (
+                &asked.tool_call_id,
+                asked.error.is_some() || asked.error_summary.is_some(),
+            ),
+            _ => return Ok(()),
+        };
+        let limit = self.most_reprompts;
+        if !asks_again || self.scopes.asks_again(ext_id, call) <= limit {
+            return Ok(());
+        }
+        let code = &codes::REPROMPT_LIMIT;
+        let message = format!("asked {limit} times again, in vain");
+        Err(Error::new(code.class, code.name, message)
+            .with("toolCallId", call.as_str())
+            .with("limit", limit))
     }
 
     /// What everything inside the session is called off with.

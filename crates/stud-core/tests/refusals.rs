@@ -38,6 +38,7 @@ fn founding(store: Arc<dyn Store>) -> Founding {
         absence: Absence::default(),
         rules: Rules::default(),
         tool_timeout: Duration::from_secs(300),
+        most_reprompts: 10,
         limits: Limits::default(),
         terms: Terms::default(),
         metrics: Collector::new(RuntimeSnapshot::default(), timer.clone(), Duration::ZERO),
@@ -182,7 +183,7 @@ impl Store for Renamed {
         self.0.journals()
     }
 
-    fn append(&self, session_id: &str, batch: JournalBatch) -> Result<()> {
+    fn append(&self, session_id: &str, batch: &JournalBatch) -> Result<()> {
         self.0.append(session_id, batch)
     }
 

@@ -248,6 +248,8 @@ codes! {
         NotFound => NOT_FOUND, since "0.1.0";
         /// What a tool got back is not what it must be.
         OutputMalformed => OUTPUT_MALFORMED, since "0.1.0";
+        /// A tool asked again more often than it may.
+        RepromptLimit => REPROMPT_LIMIT, since "0.1.0";
         /// The content of a resource is larger than its binding allows.
         ResourceOverBytesCap => RESOURCE_OVER_BYTES_CAP, since "0.1.0";
         /// A tool failed without saying how in a code of its own.

@@ -191,17 +191,26 @@ async fn execute(voice: &Voice, plugin: &Arc<Active>, call: &Proposal) -> Done {
             .execute(&proposed.tool_name, &proposed.args, cx)
             .await
     });
-    let running = async { running.await.unwrap_or_else(|| Err(closed())) };
+    let running = async {
+        let done = running.await.unwrap_or_else(|| Err(closed()));
+        done.and_then(Envelope::into_result)
+    };
     let patient = patiently(voice, plugin, running);
     let done = work::unless(voice.cancelled(), patient).await;
     session.scopes().end_tool(ext_id, &call.tool_call_id);
+    // Its prompts end with the call, but for one that it wants to stay open.
+    let returned = match &done {
+        Some(Some(Ok(output))) => Some(output.value()),
+        _ => None,
+    };
+    session.tool_is_done(ext_id, &call.tool_call_id, returned);
     match done {
         None => Done::CalledOff(voice.called_off()),
         Some(None) => {
             scope.cancel();
             Done::Result(Err(left_behind(voice, plugin, call)))
         }
-        Some(Some(done)) => match done.and_then(Envelope::into_result) {
+        Some(Some(done)) => match done {
             Ok(output) => Done::Result(Ok(output.into_parts().0)),
             Err(error) if voice.cancelled().is_cancelled() => Done::CalledOff(error),
             Err(error) if error.code() == codes::HEADLESS_INTERACTION_REQUIRED.name => {

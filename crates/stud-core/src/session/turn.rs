@@ -327,10 +327,12 @@ impl Turn {
     /// Puts the turn on record, and then tells of it.
     fn announce(&self, input: &Input, from: State) -> Result<()> {
         let session = &self.session;
-        let start = self.draft(
-            "turn_start",
-            json!({"turnId": self.id, "inputSeq": input.seq}),
-        );
+        let mut told = json!({"turnId": self.id});
+        if let Some(prompt) = &input.caused_by {
+            told["causedBy"] = prompt.as_str().into();
+        }
+        let mut start = self.draft("turn_start", told.clone());
+        start.payload["inputSeq"] = input.seq.into();
         let (text, seq, id) = (input.text.clone(), input.seq, self.id.clone());
         let history = lock(&session.conversation).len();
         let begun = self.commit(start, move |session, _| {
@@ -344,7 +346,7 @@ impl Turn {
             .books
             .audit("Turn", Some("TurnStarted"), &self.id, payload);
         session.metrics.turn_began(platform::now());
-        self.publish("SessionTurnStart", &json!({"turnId": self.id}));
+        self.publish("SessionTurnStart", &told);
         let trigger = if from == State::Idle {
             "FirstTurn"
         } else {

@@ -43,6 +43,7 @@ fn founding(shelf: &Arc<Shelf>) -> Founding {
         absence: Absence::default(),
         rules: Rules::default(),
         tool_timeout: Duration::from_secs(300),
+        most_reprompts: 10,
         limits: Limits::default(),
         terms: Terms::default(),
         timer: clock.clone(),
