@@ -29,6 +29,10 @@ mod settings;
 #[cfg(test)]
 mod home;
 #[cfg(test)]
+mod headless;
+#[cfg(test)]
+mod grants;
+#[cfg(test)]
 mod new;
 #[cfg(test)]
 mod new_builds;

@@ -9,7 +9,7 @@ use serde_json::json;
 use stud_abi::CancellationToken;
 use stud_contract_interaction::{Request, Response};
 use stud_contract_meta::Result;
-use stud_core::assistant::{Model, converse};
+use stud_core::assistant::converse;
 use stud_core::launch::{Launch, Launched, launch};
 use stud_core::limits::Limits;
 use stud_core::prompts::Interactor;
@@ -125,11 +125,7 @@ fn answer(input: &str) -> String {
     session.prompts().join(Arc::new(Naysayer));
     block_on(session.submit("test", input.to_owned())).unwrap();
     session.end_of_input();
-    let model = Model {
-        provider_id: "echo".to_owned(),
-        model_id: "echo-1".to_owned(),
-    };
-    let answered = block_on(converse(session, &model)).unwrap().unwrap();
+    let answered = block_on(converse(session)).unwrap().unwrap();
     session.close().unwrap();
     answered.text
 }

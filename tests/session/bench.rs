@@ -115,6 +115,37 @@ fn fx_gate_remembers_what_lasts() {
 }
 
 #[test]
+fn fx_gate_remembers_always_in_every_session_and_process() {
+    let world = World::new();
+    let state = world.path("state");
+    std::fs::create_dir(&state).unwrap();
+    let settings = json!({"env": {"STUD_FIXTURE_STATE": state}});
+    world.write("home/settings.json", settings.to_string());
+    let always = json!({"action": "approve", "approvalScope": "always"});
+    let answers = json!({"ToolApproval": {"do": "accept", "value": always}});
+    let (live, ui) = bench(&world, &answers);
+    let scopes = json!({"key": "deploy", "scopes": ["once", "always"]});
+    let gate = |live: &Live| returned(live, "fx_gate", &scopes);
+    assert_eq!(
+        gate(&live),
+        json!({"ok": true, "via": "prompt", "scope": "always"})
+    );
+    live.session().close().unwrap();
+    let kept = std::fs::read_to_string(state.join("approvals.log"));
+    assert_eq!(kept.unwrap(), "deploy\n");
+
+    // What another process was told.
+    world.write("state/approvals.log", "release\n");
+    let live = world.live(vec![echo::stud_plugin()]);
+    let cached = json!({"ok": true, "via": "cache", "scope": "always"});
+    assert_eq!(gate(&live), cached);
+    let other = returned(&live, "fx_gate", &json!({"key": "release"}));
+    assert_eq!(other, cached);
+    assert_eq!(ui.all_seen().len(), 1);
+    live.session().close().unwrap();
+}
+
+#[test]
 fn fx_email_asks_again_with_what_was_typed() {
     let world = World::new();
     let answers = json!([
@@ -191,7 +222,8 @@ fn tools_that_are_made_to_fail_do() {
         error
     );
     let before = ui.all_seen().len();
-    assert_eq!(failed(&live, "fx_loop", &json!({})), error);
+    let limit = "ToolTerminal/RepromptLimit";
+    assert_eq!(failed(&live, "fx_loop", &json!({})), limit);
     assert_eq!(ui.all_seen().len() - before, 11, "one prompt and ten more");
     assert_eq!(
         failed(&live, "fx_panic", &json!({})),

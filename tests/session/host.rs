@@ -201,6 +201,7 @@ fn calls(probe: &Probe) -> Vec<Call> {
         plain("resource.list", json!({})),
         plain("resource.read", json!({"id": "bundled:no-such-resource"})),
         plain("context.contribute", json!({})),
+        plain("context.compact", json!({})),
         plain("commands.list", json!({})),
         plain("commands.complete", json!({"input": "/"})),
         plain("commands.dispatch", json!({"name": "no-such-command"})),
@@ -343,6 +344,14 @@ fn expected_in_a_session(probe: &Probe) -> Outcomes {
         "ContextProvider" => refuse("context.contribute", &not_ready),
         _ => refuse(
             "context.contribute",
+            "ExtensionHost/ContextContributionForbidden",
+        ),
+    };
+    match probe.category {
+        // No model was asked anything yet.
+        "Tool" | "Command" => refuse("context.compact", &not_ready),
+        _ => refuse(
+            "context.compact",
             "ExtensionHost/ContextContributionForbidden",
         ),
     };

@@ -13,4 +13,7 @@ mod containment;
 mod reload;
 mod resume;
 mod bench;
+mod context;
+mod compaction;
+mod late;
 mod program;

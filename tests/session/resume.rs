@@ -289,7 +289,7 @@ fn a_turn_that_is_called_off_leaves_no_call_without_a_result() {
     let one = ui(&world, "one", &json!({}));
     tools(&world);
     let first = begin(&world);
-    let calls = r#"!par [["fx_sleep", {"ms": 600000}], ["fx_bytes", {"n": 1}]]"#;
+    let calls = r#"!par [["fx_sleep", {"ms": 600000}], ["fx_sleep", {"ms": 600001}]]"#;
     let talking = first.say(calls);
     one.heard("ToolInvocationStarted");
     first.session().cancel_turn();

@@ -35,6 +35,7 @@ pub fn impatient() -> Limits {
     Limits {
         lifecycle: Duration::from_secs(5),
         event: Duration::from_millis(200),
+        provide: Duration::from_secs(2),
         ..Limits::default()
     }
 }
@@ -76,19 +77,28 @@ impl Live {
 
     /// Says something to `echo`, in the person's name.
     pub fn say(&self, text: &str) -> Talking {
+        self.say_to("echo", "echo-1", text)
+    }
+
+    /// Says something to another model.
+    pub fn say_to(&self, provider_id: &str, model_id: &str, text: &str) -> Talking {
         let submitted = block_on(self.session().submit("test", text.to_owned()));
         submitted.unwrap_or_else(|error| fail(&error.to_string()));
-        self.listen()
+        self.listen_with(provider_id, model_id)
     }
 
     /// Answers the next input, which is there or will come.
     pub fn listen(&self) -> Talking {
+        self.listen_with("echo", "echo-1")
+    }
+
+    fn listen_with(&self, provider_id: &str, model_id: &str) -> Talking {
         let session = self.session().clone();
+        let model = Model {
+            provider_id: provider_id.to_owned(),
+            model_id: model_id.to_owned(),
+        };
         Talking(std::thread::spawn(move || {
-            let model = Model {
-                provider_id: "echo".to_owned(),
-                model_id: "echo-1".to_owned(),
-            };
             block_on(async {
                 match session.next_input().await {
                     Some(input) => answer(&session, &model, &input).await,

@@ -1,9 +1,11 @@
 //! activate: [`Bound`] → [`Active`]. An instance is made, given its config, and switched on.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use jsonschema::Validator;
 use serde_json::Value;
 use stud_abi::{CallContext, Category, Fault, HostHandle, Instance, tables};
 use stud_contract_meta::{ExtId, Kind, Manifest, Phase};
@@ -13,6 +15,7 @@ use stud_host_api::HostApi;
 use crate::bind::{Bound, Table};
 use crate::limits::Limits;
 use crate::scope::Scope;
+use crate::sync::{Mutex, lock};
 use crate::track::{Refused, Track};
 use crate::validate::Members;
 use crate::work;
@@ -94,12 +97,29 @@ pub struct Active {
     running: Running,
     track: Track,
     bound: Bound,
+    /// The compiled input schemas of its tools, by name. Each is compiled when it is first needed.
+    validators: Mutex<BTreeMap<String, Option<Arc<Validator>>>>,
 }
 
 impl Active {
     /// Who it is.
     pub fn identity(&self) -> &Arc<Identity> {
         &self.identity
+    }
+
+    /// What holds the arguments of one of its tools, compiled by `build` when it is not yet.
+    pub(crate) fn validator(
+        &self,
+        tool: &str,
+        build: impl FnOnce() -> Result<Validator, String>,
+    ) -> Option<Arc<Validator>> {
+        let mut validators = lock(&self.validators);
+        if let Some(known) = validators.get(tool) {
+            return known.clone();
+        }
+        let compiled = build().ok().map(Arc::new);
+        validators.insert(tool.to_owned(), compiled.clone());
+        compiled
     }
 
     /// Its instance.
@@ -198,6 +218,7 @@ pub fn activate(
                 running,
                 track,
                 bound: bound.clone(),
+                validators: Mutex::default(),
             })
         }
         Err((phase, failure)) => {

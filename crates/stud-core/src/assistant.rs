@@ -1,37 +1,34 @@
 //! The assistant: answers inputs, one turn after another.
 //!
-//! A turn asks the model, runs the tools it proposes, and asks again with their results, until the model has nothing
-//! more to propose.
+//! ```text
+//! RECEIVE_INPUT → COMPOSE_REQUEST → SEND_REQUEST → STREAM_RESPONSE → TOOL_CALL → RENDER
+//!                       ↑______________________ results __________________|
+//! ```
+//!
+//! Each stage is a module of its own, and takes what the one before it gives. Hooks sit before and after each.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use stud_abi::CancellationToken;
-use stud_contract_meta::{Error, Kind, Result};
-use stud_contract_provider::{Content, Message, Part, Request, Role, ToolSpec};
+use stud_contract_hook::{FiringMode, Slot};
+use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 
-use crate::activate::Active;
-use crate::session::{Ending, Input, Session, Turn};
-use crate::validate::Members;
+use crate::hooks::{Denial, Hooks, Passage};
+pub use crate::model::Model;
+use crate::session::{Ending, Input, Session, Turn, Voice};
 
-mod exchange;
+mod receive;
+mod compose;
+mod send;
+mod stream;
+mod permit;
+mod authority;
 mod tools;
+mod render;
 
-use exchange::{Exchange, Proposal, exchange};
-
-/// How often a turn may go back to the model.
-const CONTINUATIONS: u32 = 50;
-
-/// The model that answers.
-#[derive(Debug, Clone)]
-pub struct Model {
-    /// The provider plugin.
-    pub provider_id: String,
-    /// What the provider calls the model.
-    pub model_id: String,
-}
+use stream::Said;
 
 /// What a turn came to.
 #[derive(Debug, Clone)]
@@ -42,11 +39,12 @@ pub struct Answered {
     pub ending: Ending,
 }
 
-/// Answers inputs until there are no more.
-pub async fn converse(session: &Arc<Session>, model: &Model) -> Result<Option<Answered>> {
+/// Answers inputs until there are no more, each with the model that is chosen when its turn begins.
+pub async fn converse(session: &Arc<Session>) -> Result<Option<Answered>> {
     let mut last = None;
     while let Some(input) = session.next_input().await {
-        last = Some(answer(session, model, &input).await?);
+        let model = session.model().ok_or_else(no_model)?;
+        last = Some(answer(session, &model, &input).await?);
     }
     Ok(last)
 }
@@ -54,151 +52,158 @@ pub async fn converse(session: &Arc<Session>, model: &Model) -> Result<Option<An
 /// Answers one input, in a turn of its own.
 pub async fn answer(session: &Arc<Session>, model: &Model, input: &Input) -> Result<Answered> {
     let turn = session.begin_turn(input)?;
-    let worked = work(&turn, model).await;
-    let (text, ending, cap_hit) = match worked {
-        Ok(Some(text)) => (text, Ending::Completed, false),
-        Ok(None) => (String::new(), Ending::Completed, true),
-        Err(error) => (String::new(), Ending::of(error), false),
+    let work = Work {
+        hooks: Arc::new(Hooks::of(turn.plugins(), &session.rules().ordering)),
+        voice: turn.voice(),
+        model: model.clone(),
+        turn,
     };
-    turn.end(&ending, cap_hit).await?;
+    let (text, ending) = match work.walk(input).await {
+        Ok(text) => (text, Ending::Completed),
+        Err(error) => (String::new(), Ending::of(error)),
+    };
+    work.turn.end(&ending, false).await?;
     Ok(Answered { text, ending })
 }
 
-/// Goes back and forth between model and tools. Nothing if that does not come to an end by itself.
-async fn work(turn: &Turn, model: &Model) -> Result<Option<String>> {
-    let provider = provider(turn, &model.provider_id)?;
-    for iteration in 0..=CONTINUATIONS {
-        let request = compose(turn, model);
-        let said = exchange(turn, &provider, model, request, iteration).await?;
-        remember(turn, &said).await?;
-        if said.proposals.is_empty() {
-            return Ok(Some(said.text));
+/// A turn at work: what every stage needs.
+struct Work {
+    turn: Turn,
+    voice: Voice,
+    hooks: Arc<Hooks>,
+    model: Model,
+}
+
+/// One of the six stages.
+#[derive(Debug, Clone, Copy)]
+enum Stage {
+    ReceiveInput,
+    ComposeRequest,
+    SendRequest,
+    StreamResponse,
+    ToolCall,
+    Render,
+}
+
+impl Stage {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::ReceiveInput => "RECEIVE_INPUT",
+            Self::ComposeRequest => "COMPOSE_REQUEST",
+            Self::SendRequest => "SEND_REQUEST",
+            Self::StreamResponse => "STREAM_RESPONSE",
+            Self::ToolCall => "TOOL_CALL",
+            Self::Render => "RENDER",
         }
-        let mut proposals = said.proposals.into_iter();
-        while let Some(proposal) = proposals.next() {
-            if let Err(end) = tools::serve(turn, proposal).await {
-                for left in proposals {
-                    tools::leave_out(turn, left, &end).await?;
+    }
+}
+
+impl Work {
+    /// From the input to the model's last words.
+    async fn walk(&self, input: &Input) -> Result<String> {
+        self.stage(Stage::ReceiveInput, receive::receive(self, input))
+            .await?;
+        let bound = self.turn.session().rules().max_continuations;
+        for iteration in 0..=bound {
+            let said = self.ask_model(iteration).await?;
+            if said.proposals.is_empty() {
+                return self
+                    .stage(Stage::Render, render::render(self, said.text))
+                    .await;
+            }
+            let served = tools::serve(self, said.proposals);
+            if let Err(end) = self.stage(Stage::ToolCall, served).await {
+                if matches!(Ending::of(end.clone()), Ending::Halted(_)) {
+                    // There is nothing to show, but the turn ends the way every turn does.
+                    self.stage(Stage::Render, async { Ok(()) }).await?;
                 }
                 return Err(end);
             }
         }
+        Err(too_often(bound))
     }
-    Ok(None)
-}
 
-fn provider(turn: &Turn, id: &str) -> Result<Arc<Active>> {
-    let found = turn.plugins().get(id);
-    let provider = found.filter(|plugin| plugin.identity().kind == Kind::Provider);
-    provider.cloned().ok_or_else(|| {
-        let code = &codes::EXTENSION_NOT_FOUND;
-        Error::new(
-            code.class,
-            code.name,
-            format!("there is no provider `{id}`"),
-        )
-        .with("extId", id)
-    })
-}
-
-/// The request of this moment: the conversation, and the tools there are.
-fn compose(turn: &Turn, model: &Model) -> Request {
-    Request {
-        messages: turn
-            .session()
-            .conversation()
-            .into_iter()
-            .filter_map(|kept| message(turn, kept))
-            .collect(),
-        tools: tool_specs(turn),
-        model_id: model.model_id.clone(),
-        ..Request::default()
+    async fn ask_model(&self, iteration: u32) -> Result<Said> {
+        let request = self
+            .stage(Stage::ComposeRequest, compose::compose(self, iteration))
+            .await?;
+        let answering = self
+            .stage(Stage::SendRequest, send::send(self, request, iteration))
+            .await?;
+        self.stage(Stage::StreamResponse, stream::stream(self, answering))
+            .await
     }
-}
 
-fn tool_specs(turn: &Turn) -> Vec<ToolSpec> {
-    let mut specs = Vec::new();
-    for plugin in turn.plugins().of_kind(Kind::Tool) {
-        let Members::Tool(members) = &*plugin.identity().members else {
-            continue;
-        };
-        specs.extend(members.tools.iter().map(|tool| ToolSpec {
-            name: tool.name.clone(),
-            description: tool.description.clone(),
-            parameters: tool.input_schema.clone(),
-        }));
-    }
-    specs
-}
-
-/// A message of the conversation as a provider takes it.
-///
-/// No secret reaches a model, whatever a tool said, unless the person typed it.
-fn message(turn: &Turn, mut kept: serde_json::Map<String, Value>) -> Option<Message> {
-    let role = kept.get("role")?.as_str()?.to_owned();
-    let content = kept.get_mut("content")?;
-    if role != "user" {
-        turn.session().books().redactor.redact(content);
-    }
-    let text = |member: &str| content[member].as_str().unwrap_or_default().to_owned();
-    let (role, content) = match role.as_str() {
-        "user" => (Role::User, Content::Text(content.as_str()?.to_owned())),
-        "assistant" => (Role::Assistant, spoken(content)),
-        "tool" => {
-            let result = Part::ToolResult {
-                tool_call_id: text("toolCallId"),
-                tool_name: text("toolName"),
-                content: text("content"),
-            };
-            (Role::Tool, Content::Parts(vec![result]))
+    /// Tells when a stage begins and ends, however it ends.
+    async fn stage<T>(&self, stage: Stage, body: impl Future<Output = Result<T>>) -> Result<T> {
+        let mut payload = json!({"stage": stage.as_str()});
+        self.turn.publish("StagePreFired", &payload);
+        let done = body.await;
+        if done.is_err() {
+            payload["error"] = true.into();
         }
-        _ => return None,
+        self.turn.publish("StagePostFired", &payload);
+        done
+    }
+
+    /// Lets the hooks of a slot see what passes. Gives what they made of it; nothing if nobody is there.
+    async fn pass(&self, slot: Slot, payload: impl FnOnce() -> Value) -> Result<Option<Value>> {
+        if !self.hooks.any(slot, FiringMode::PerStage) {
+            return Ok(None);
+        }
+        match self.hooks.pass(self.passage(slot), payload()).await? {
+            Ok(payload) => Ok(Some(payload)),
+            Err(denial) => Err(forbidden(slot, &denial)),
+        }
+    }
+
+    fn passage(&self, slot: Slot) -> Passage<'_> {
+        Passage {
+            voice: &self.voice,
+            slot,
+            mode: FiringMode::PerStage,
+        }
+    }
+}
+
+fn no_model() -> Error {
+    let code = &codes::EXTENSION_NOT_FOUND;
+    Error::new(
+        code.class,
+        code.name,
+        "no model was chosen for this session",
+    )
+}
+
+/// A guard's no to something that is not a tool call ends the turn.
+fn forbidden(slot: Slot, denial: &Denial) -> Error {
+    let code = &codes::FORBIDDEN;
+    let reason = match denial.reason.as_str() {
+        "" => "it gives no reason",
+        reason => reason,
     };
-    Some(Message { role, content })
+    let message = format!("the guard `{}` on {slot} said no: {reason}", denial.ext_id);
+    Error::new(code.class, code.name, message)
+        .with("extId", denial.ext_id.as_str())
+        .with("slot", slot.as_str())
+        .with("guardCode", denial.code.as_str())
 }
 
-fn spoken(content: &Value) -> Content {
-    let text = content["text"].as_str().unwrap_or_default();
-    let calls = content["toolCalls"]
-        .as_array()
-        .map_or(&[][..], Vec::as_slice);
-    if calls.is_empty() {
-        return text.into();
-    }
-    let said = (!text.is_empty()).then(|| Part::Text {
-        text: text.to_owned(),
-    });
-    let calls = calls.iter().map(|call| Part::ToolCall {
-        tool_call_id: call["toolCallId"].as_str().unwrap_or_default().to_owned(),
-        tool_name: call["toolName"].as_str().unwrap_or_default().to_owned(),
-        args: call["args"].clone(),
-    });
-    said.into_iter().chain(calls).collect::<Vec<_>>().into()
+fn too_often(bound: u32) -> Error {
+    let code = &codes::LOOP_BOUND_EXCEEDED;
+    let message = format!(
+        "the model still wants tools after {bound} continuations; say more, or raise `loop.maxContinuations`"
+    );
+    Error::new(code.class, code.name, message)
+        .with("maxIterations", bound)
+        .with("iteration", bound.saturating_add(1))
 }
 
-/// Writes down what the model said.
-async fn remember(turn: &Turn, said: &Exchange) -> Result<()> {
-    let mut payload = json!({"text": said.text});
-    if !said.proposals.is_empty() {
-        let calls = said.proposals.iter().map(Proposal::to_value);
-        payload["toolCalls"] = calls.collect();
-    }
-    turn.record("assistant_message", Some("assistant"), payload)
-        .await?;
-    Ok(())
-}
-
-/// Waits for `work`, but not longer than the turn wants it.
-async fn unless_cancelled<T>(
-    cancelled: &CancellationToken,
-    work: impl Future<Output = Result<T>>,
-) -> Result<T> {
-    let done = crate::work::unless(cancelled, work).await;
-    done.unwrap_or_else(|| {
-        let code = &codes::TURN_CANCELLED;
-        let message = "the turn was called off";
-        Err(Error::new(code.class, code.name, message).with("reason", "user"))
-    })
+/// What a hook gave back in place of what passed cannot be used.
+fn misshapen(slot: Slot, error: &serde_json::Error) -> Error {
+    let code = &codes::HOOK_TRANSFORM_FAILED;
+    let message = format!("what the transforms on {slot} made cannot be used: {error}");
+    Error::new(code.class, code.name, message).with("slot", slot.as_str())
 }
 
 fn millis_since(began: Instant) -> u64 {

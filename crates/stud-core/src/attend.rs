@@ -20,7 +20,7 @@ use crate::platform;
 use crate::prompts::Interactor;
 use crate::session::Session;
 use crate::validate::Members;
-use crate::work::{Mailbox, block_on};
+use crate::work::{Mailbox, Pace, block_on};
 
 impl Session {
     /// Lets a plugin that just became active take part as it declared.
@@ -175,7 +175,7 @@ impl Feed {
     fn new(sink: Arc<Sink>) -> Self {
         let ext_id = sink.plugin.identity().ext_id.as_str().to_owned();
         let accepts = sink.accepts;
-        let mailbox = Mailbox::new(move |records| {
+        let mailbox = Mailbox::new(Pace::Leisurely, move |records| {
             for record in records {
                 // A logger that fails here fails for events too, and there it is told.
                 let _ = sink.take(&record);

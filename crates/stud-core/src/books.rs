@@ -10,7 +10,7 @@ use stud_host_api::audit::AuditRecord;
 use stud_host_api::metrics::DiagnosticItem;
 
 use crate::audit::{Entry, Trail};
-use crate::events::Bus;
+use crate::events::{Bus, Roused};
 use crate::ledger::Ledger;
 use crate::platform;
 use crate::redact::Redactor;
@@ -94,9 +94,19 @@ impl Books {
 
     /// Tells every subscriber.
     pub fn publish(&self, name: &str, correlation_id: &str, payload: &impl Serialize) {
+        drop(self.place(name, correlation_id, payload));
+    }
+
+    /// Puts an event into the stream. Those who deliver it set off when what this gives is dropped.
+    pub(crate) fn place(
+        &self,
+        name: &str,
+        correlation_id: &str,
+        payload: &impl Serialize,
+    ) -> Roused {
         // Maps with text keys cannot fail to become JSON.
         let Ok(text) = serde_json::to_string(payload) else {
-            return;
+            return Roused::default();
         };
         let text = match self.redactor.json(&text) {
             Cow::Borrowed(_) => text,
@@ -106,7 +116,7 @@ impl Books {
             None => text,
             Some(parentage) => attributed(&text, parentage),
         };
-        self.bus.publish_text(name, correlation_id, text);
+        self.bus.place_text(name, correlation_id, text)
     }
 
     /// Puts something core did on record.

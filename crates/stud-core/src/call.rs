@@ -7,6 +7,7 @@ use stud_contract_interaction::{Request, Response};
 use stud_contract_meta::{Error, Result};
 use stud_contract_tool::Envelope;
 use stud_diagnostics::codes;
+use stud_host_api::ContextFragment;
 
 use crate::activate::{Active, Running};
 
@@ -64,6 +65,16 @@ impl Active {
         let payload =
             serde_json::to_string(draft).map_err(|error| self.unreadable("complete", &error))?;
         self.read("complete", instance.complete(name, &payload))
+    }
+
+    /// Asks a context provider what to add to the request being put together.
+    pub async fn provide(&self, cx: CallContext) -> Result<Vec<ContextFragment>> {
+        let Running::ContextProvider(instance) = self.running() else {
+            return Err(self.lacks("provide"));
+        };
+        let reply = instance.provide("", "null".to_owned(), cx).await;
+        let fragments: Vec<Value> = self.read("provide", reply)?;
+        fragments.into_iter().map(ContextFragment::read).collect()
     }
 
     pub(crate) fn read<T: serde::de::DeserializeOwned>(

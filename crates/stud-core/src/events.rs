@@ -142,19 +142,25 @@ impl Bus {
     pub fn publish(&self, name: &str, correlation_id: &str, payload: &impl Serialize) {
         // What core and plugins publish are maps with text keys, which cannot fail to become JSON.
         let payload = serde_json::to_string(payload).unwrap_or_else(|_| "null".to_owned());
-        self.put(name, correlation_id, payload.into_boxed_str());
+        self.publish_text(name, correlation_id, payload);
     }
 
     /// Tells everybody what is JSON text already.
     pub fn publish_text(&self, name: &str, correlation_id: &str, payload: String) {
-        self.put(name, correlation_id, payload.into_boxed_str());
+        drop(self.place_text(name, correlation_id, payload));
     }
 
-    fn put(&self, name: &str, correlation_id: &str, payload: Box<str>) {
-        let (rouse, skipped) = {
+    /// The same, and those who deliver it set off when what this gives is dropped: to wake them takes time that
+    /// somebody else may be waiting for.
+    pub(crate) fn place_text(&self, name: &str, correlation_id: &str, payload: String) -> Roused {
+        self.put(name, correlation_id, payload.into_boxed_str())
+    }
+
+    fn put(&self, name: &str, correlation_id: &str, payload: Box<str>) -> Roused {
+        let (lanes, skipped) = {
             let mut stream = lock(&self.stream);
             if stream.closed {
-                return;
+                return Roused::default();
             }
             let event = Event {
                 seq: stream.next,
@@ -164,7 +170,7 @@ impl Bus {
             };
             stream.next += 1;
             if stream.lanes.is_empty() {
-                return;
+                return Roused::default();
             }
             stream.bytes += event.weight();
             stream.kept.push_back(Arc::new(event));
@@ -175,11 +181,12 @@ impl Bus {
             };
             (stream.idle_lanes(), skipped)
         };
-        for lane in rouse {
-            self.run(lane);
-        }
         for skipped in skipped {
             self.publish("EventsSkipped", correlation_id, &skipped);
+        }
+        Roused {
+            bus: self.this.clone(),
+            lanes,
         }
     }
 
@@ -267,6 +274,24 @@ impl Bus {
         self.tell(ext_id, &correlation_id, message);
         let payload = json!({"extId": ext_id, "behind": behind, "stuck": stuck});
         self.publish("SubscriberLagged", &correlation_id, &payload);
+    }
+}
+
+/// Lanes that count as at work and have not set off yet. They do when this is dropped.
+#[derive(Default)]
+#[must_use = "dropping it wakes threads"]
+pub(crate) struct Roused {
+    bus: Weak<Bus>,
+    lanes: Vec<Arc<Lane>>,
+}
+
+impl Drop for Roused {
+    fn drop(&mut self) {
+        if let Some(bus) = self.bus.upgrade() {
+            for lane in self.lanes.drain(..) {
+                bus.run(lane);
+            }
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 pub use stud_abi::EmbeddedPlugin;
 use stud_diagnostics::{Diagnostic, codes};
 
+use crate::ordering::Ordering;
 use crate::platform::Places;
 use crate::scope::Scope;
 use crate::settings::Settings;
@@ -19,18 +20,47 @@ pub struct Ground {
     pub bundled: Vec<EmbeddedPlugin>,
     /// The settings of every scope that may be read.
     pub settings: Settings,
+    /// In which order the hooks of a slot run.
+    pub ordering: Ordering,
     /// What the operator should know.
     pub diagnostics: Vec<Diagnostic>,
     project: Option<TrustedProject>,
+    reach: Reach,
+}
+
+/// How far a run reaches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// To the person's plugins, and to the project's if it is trusted.
+    #[default]
+    Everything,
+    /// The same, with the project trusted for this run.
+    ProjectOnce,
+    /// To what the program carries and the person's own settings, and no further.
+    BundledOnly,
 }
 
 impl Ground {
     /// Settles trust first, because nothing of an untrusted project may be read.
     pub fn survey(places: Places, bundled: Vec<EmbeddedPlugin>) -> Result<Self, Diagnostic> {
+        Self::survey_within(Reach::Everything, places, bundled)
+    }
+
+    /// The same, with less or more than usual.
+    pub fn survey_within(
+        reach: Reach,
+        places: Places,
+        bundled: Vec<EmbeddedPlugin>,
+    ) -> Result<Self, Diagnostic> {
         let mut settings = Settings::default();
         settings.layer(Scope::Global, &places.global_root)?;
         let mut diagnostics = Vec::new();
-        let project = match trust::enter(&places)? {
+        let entered = match reach {
+            Reach::Everything => trust::enter(&places)?,
+            Reach::ProjectOnce => trust::enter_once(&places),
+            Reach::BundledOnly => Entered::Absent,
+        };
+        let project = match entered {
             Entered::Absent => None,
             Entered::Trusted(project) => {
                 settings.layer(Scope::Project, project.root())?;
@@ -41,13 +71,31 @@ impl Ground {
                 None
             }
         };
+        let mut ordering = Ordering::default();
+        let project_root = project.as_ref().map(TrustedProject::root);
+        let roots = [
+            (Scope::Global, Some(places.global_root.as_path())),
+            (Scope::Project, project_root),
+        ];
+        for (scope, root) in roots {
+            if let Some(Err(unusable)) = root.map(|root| ordering.layer(scope, root)) {
+                diagnostics.push(unusable);
+            }
+        }
         Ok(Self {
             places,
             bundled,
             settings,
+            ordering,
             diagnostics,
             project,
+            reach,
         })
+    }
+
+    /// The project, if it takes part.
+    pub fn project(&self) -> Option<&TrustedProject> {
+        self.project.as_ref()
     }
 
     /// Whether the project takes part.
@@ -78,8 +126,8 @@ impl Ground {
             .project
             .as_ref()
             .map(|project| (Scope::Project, project.root()));
-        [(Scope::Global, self.places.global_root.as_path())]
-            .into_iter()
-            .chain(project)
+        let global = (Scope::Global, self.places.global_root.as_path());
+        let global = (self.reach != Reach::BundledOnly).then_some(global);
+        global.into_iter().chain(project)
     }
 }

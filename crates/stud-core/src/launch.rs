@@ -3,22 +3,26 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::{Diagnostic, codes};
 use stud_host_api::metrics::{DEBOUNCE_MS, ProjectTrust, RuntimeSnapshot};
 use stud_host_api::session::SecurityMode;
 
 use crate::activate::{Active, Means};
+use crate::approvals::{Allowlist, Approvals, ProjectApprovals};
+use crate::desk::Terms;
 use crate::ground::Ground;
 use crate::host::Hosts;
 use crate::limits::Limits;
 use crate::metrics::{Collector, Roster};
+use crate::model::Model;
 use crate::platform;
 use crate::prompts::{Absence, HeadlessGrant};
 use crate::redact::Redactor;
 use crate::reload::reload;
 use crate::report::PluginReport;
+use crate::rules::Rules;
 use crate::session::{Founding, Session, SessionLink, last_written, open};
 use crate::startup::{Plugins, Rising};
 use crate::store::{MemoryStore, PluginStore, Snapshots, Store};
@@ -36,6 +40,8 @@ pub struct Launch {
     pub mode: Option<SecurityMode>,
     /// The session to go on with.
     pub resume: Option<Resume>,
+    /// Parameters of the provider, each with its path.
+    pub params: Vec<(String, Value)>,
     /// How long plugins may take.
     pub limits: Limits,
 }
@@ -101,6 +107,9 @@ pub fn launch_with(
         .extensions_changed(Roster::of_registry(&started.registry, |_| {
             session.facts().mode == SecurityMode::Yolo
         }));
+    if let Ok(model) = Model::chosen(&started.registry, &ground.settings) {
+        session.set_model(model);
+    }
     session.set_plugins(started.registry);
     if launch.resume.is_some() {
         session.announce_resume();
@@ -179,7 +188,10 @@ impl Opening<'_> {
                 redactor: self.redactor.clone(),
                 absence: self.absence(),
                 tool_timeout: self.millis("interaction", "defaultTimeoutMs", 300_000),
+                rules: self.rules()?,
+                most_reprompts: self.most_reprompts(),
                 limits: self.launch.limits.clone(),
+                terms: Terms::of(self.ground)?,
                 timer,
                 metrics,
             },
@@ -203,10 +215,48 @@ impl Opening<'_> {
         Duration::from_millis(set.unwrap_or(otherwise))
     }
 
+    fn most_reprompts(&self) -> u32 {
+        let set = self.setting("interaction", "maxReprompts");
+        let set = set.and_then(Value::as_u64).map(u32::try_from);
+        set.map_or(10, |set| set.unwrap_or(u32::MAX))
+    }
+
     fn mode(&self) -> SecurityMode {
         let set = self.setting("securityMode", "mode");
         let set = set.and_then(|mode| serde_json::from_value(mode.clone()).ok());
         self.launch.mode.or(set).unwrap_or_default()
+    }
+
+    fn rules(&self) -> Result<Rules> {
+        let project = self.ground.project().map(ProjectApprovals::of);
+        Ok(Rules {
+            yolo: self.launch.yolo,
+            params: params(&self.launch.params),
+            approvals: Approvals::new(project, self.allowlist()?),
+            ordering: self.ground.ordering.clone(),
+            ..Rules::read(&self.ground.settings)
+        })
+    }
+
+    /// The patterns of all scopes. Patterns that no scope could ever want are a mistake.
+    fn allowlist(&self) -> Result<Allowlist> {
+        let settings = &self.ground.settings;
+        let listed = settings.each("securityMode", "allowlist");
+        let patterns = listed.flat_map(|set| set.value.as_array().cloned().unwrap_or_default());
+        let patterns = patterns.filter_map(|pattern| pattern.as_str().map(str::to_owned));
+        let allowlist = Allowlist::of(patterns);
+        let wanted = self.launch.mode == Some(SecurityMode::Allowlist)
+            || settings
+                .each("securityMode", "mode")
+                .any(|set| set.value == "allowlist");
+        if !wanted && !allowlist.is_empty() {
+            let code = &codes::ALLOWLIST_WITHOUT_MODE;
+            let message = "`securityMode.allowlist` has patterns, and nothing chooses the mode `allowlist`: set \
+                           `securityMode.mode` to `allowlist`, or remove the patterns";
+            return Err(Error::new(code.class, code.name, message)
+                .with("patterns", allowlist.patterns().to_vec()));
+        }
+        Ok(allowlist)
     }
 
     fn absence(&self) -> Absence {
@@ -222,6 +272,28 @@ impl Opening<'_> {
             letting_go: self.launch.limits.event,
         }
     }
+}
+
+/// Parameters as one object. A later one replaces what an earlier one has put there.
+fn params(set: &[(String, Value)]) -> Map<String, Value> {
+    let mut all = Map::new();
+    for (path, value) in set {
+        let mut place = &mut all;
+        let mut steps = path.split('.').peekable();
+        while let Some(step) = steps.next() {
+            if steps.peek().is_none() {
+                place.insert(step.to_owned(), value.clone());
+                break;
+            }
+            let inner = place.entry(step).or_insert_with(|| Map::new().into());
+            if !inner.is_object() {
+                *inner = Map::new().into();
+            }
+            let Value::Object(inner) = inner else { break };
+            place = inner;
+        }
+    }
+    all
 }
 
 /// The session that was written last. Those that cannot be read are passed over.

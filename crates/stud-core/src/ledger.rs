@@ -10,8 +10,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::{Durability, JournalBatch, JournalPage, JournalRecord, Page};
 use stud_diagnostics::codes;
@@ -22,7 +21,7 @@ use crate::redact::Redactor;
 use crate::store::Store;
 use crate::sync::{AtomicU64, Mutex, lock, promise};
 use crate::timer::{Alarm, Timer};
-use crate::work::Mailbox;
+use crate::work::{Mailbox, Pace};
 
 mod loose;
 
@@ -30,6 +29,12 @@ pub(crate) use loose::LooseEnds;
 
 /// Records that are only written are made safe against the loss of power within this time.
 const SYNC_WITHIN: Duration = Duration::from_millis(50);
+
+/// No records, and those before made safe.
+const SYNC: JournalBatch = JournalBatch {
+    records: Vec::new(),
+    durability: Durability::Synced,
+};
 
 /// A record that has no number yet.
 #[derive(Debug, Clone, Default)]
@@ -73,6 +78,12 @@ impl Ledger {
     ) -> Arc<Self> {
         let last = Arc::new(AtomicU64::new(last_seq));
         let loose_ends = Arc::new(Mutex::default());
+        // A store that is a plugin may wait for its disk, or never come back.
+        let pace = if store.appends_at_once() {
+            Pace::Prompt
+        } else {
+            Pace::Leisurely
+        };
         Arc::new_cyclic(|ledger| {
             let mut writer = Writer {
                 session_id: session_id.to_owned(),
@@ -87,7 +98,7 @@ impl Ledger {
             };
             Self {
                 session_id: session_id.to_owned(),
-                mailbox: Mailbox::new(move |batch| writer.write(batch)),
+                mailbox: Mailbox::new(pace, move |batch| writer.write(batch)),
                 store,
                 last_seq: last,
                 loose_ends,
@@ -140,19 +151,6 @@ pub(crate) fn closed() -> Error {
     Error::new(code.class, code.name, "the session ended first")
 }
 
-/// A record as it lies in the store; its number is beside it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Entry<'a> {
-    timestamp: &'a str,
-    kind: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    correlation_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ext_id: Option<&'a str>,
-    payload: Value,
-}
-
 /// A stored record with its number.
 pub fn transcript_record(stored: JournalRecord) -> TranscriptRecord {
     let seq = stored.seq;
@@ -183,10 +181,10 @@ struct Writer {
 }
 
 impl Writer {
-    fn write(&mut self, batch: VecDeque<Commit>) {
-        let (records, ends) = self.number(&batch);
+    fn write(&mut self, mut commits: VecDeque<Commit>) {
+        let (batch, ends) = self.number(&mut commits);
         let last = ends.last().copied();
-        let written = self.append(records, Durability::Written);
+        let written = self.append(&batch);
         if let (Ok(()), Some(last)) = (&written, last) {
             self.last_seq.store(last, Ordering::Release);
             if last > 0 {
@@ -195,73 +193,77 @@ impl Writer {
         }
         // What comes before the first record that has to be synced need not wait for the disk.
         let mut synced = None;
-        for (commit, end) in batch.into_iter().zip(ends) {
+        let mut records = batch.records.iter().peekable();
+        for (commit, end) in commits.into_iter().zip(ends) {
             let safe = match (&written, commit.durability) {
-                (Ok(()), Durability::Synced) => {
-                    synced.get_or_insert_with(|| self.append(Vec::new(), Durability::Synced))
-                }
+                (Ok(()), Durability::Synced) => synced.get_or_insert_with(|| self.append(&SYNC)),
                 (result, _) => result,
             };
-            if written.is_ok() && !commit.drafts.is_empty() {
+            if written.is_ok() && records.peek().is_some_and(|record| record.seq <= end) {
                 let mut loose_ends = lock(&self.loose_ends);
-                for draft in &commit.drafts {
-                    loose_ends.take(draft.kind, &draft.payload);
+                while let Some(record) = records.next_if(|record| record.seq <= end) {
+                    loose_ends.take_record(&record.record);
                 }
             }
             (commit.then)(safe.clone().map(|()| end));
         }
         if matches!(synced, Some(Ok(()))) {
             self.pending = None;
-        } else if written.is_ok() {
+        } else if written.is_ok() && !self.store.appends_at_once() {
             self.sync_later();
         }
     }
 
     /// Gives every draft its number, and every commit the number of its last record.
-    fn number(&self, batch: &VecDeque<Commit>) -> (Vec<JournalRecord>, Vec<u64>) {
+    fn number(&self, commits: &mut VecDeque<Commit>) -> (JournalBatch, Vec<u64>) {
         let timestamp = platform::rfc3339(platform::now());
         let mut seq = self.last_seq.load(Ordering::Acquire);
         let mut records = Vec::new();
-        let mut ends = Vec::with_capacity(batch.len());
-        for commit in batch {
+        let mut ends = Vec::with_capacity(commits.len());
+        for commit in commits {
+            let drafts = std::mem::take(&mut commit.drafts);
             let first = self
                 .first
-                .as_ref()
-                .filter(|_| seq == 0 && !commit.drafts.is_empty());
-            for draft in first.into_iter().chain(&commit.drafts) {
+                .clone()
+                .filter(|_| seq == 0 && !drafts.is_empty());
+            for draft in first.into_iter().chain(drafts) {
                 seq += 1;
                 let record = self.record(draft, &timestamp);
                 records.push(JournalRecord { seq, record });
             }
             ends.push(seq);
         }
-        (records, ends)
+        let batch = JournalBatch {
+            records,
+            durability: Durability::Written,
+        };
+        (batch, ends)
     }
 
-    fn record(&self, draft: &Draft, timestamp: &str) -> Value {
-        let mut payload = draft.payload.clone();
+    /// A record as it lies in the store; its number is beside it.
+    fn record(&self, draft: Draft, timestamp: &str) -> Value {
+        let mut payload = draft.payload;
         self.redactor.redact(&mut payload);
-        let entry = Entry {
-            timestamp,
-            kind: draft.kind,
-            correlation_id: draft.correlation_id.as_deref(),
-            ext_id: draft.ext_id.as_deref(),
-            payload,
-        };
-        // Maps with text keys cannot fail to become JSON.
-        serde_json::to_value(entry).unwrap_or_default()
+        let mut record = Map::new();
+        let mut put = |member: &str, value: Value| record.insert(member.to_owned(), value);
+        put("timestamp", timestamp.into());
+        put("kind", draft.kind.into());
+        if let Some(correlation_id) = draft.correlation_id {
+            put("correlationId", correlation_id.into());
+        }
+        if let Some(ext_id) = draft.ext_id {
+            put("extId", ext_id.into());
+        }
+        put("payload", payload);
+        record.into()
     }
 
     /// Hands records to the store, and tries once more if it fails.
-    fn append(&self, records: Vec<JournalRecord>, durability: Durability) -> Result<()> {
-        if records.is_empty() && durability == Durability::Written {
+    fn append(&self, batch: &JournalBatch) -> Result<()> {
+        if batch.records.is_empty() && batch.durability == Durability::Written {
             return Ok(());
         }
-        let batch = JournalBatch {
-            records,
-            durability,
-        };
-        let first = self.store.append(&self.session_id, batch.clone());
+        let first = self.store.append(&self.session_id, batch);
         first.or_else(|_| self.store.append(&self.session_id, batch))
     }
 

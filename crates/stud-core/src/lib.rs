@@ -9,6 +9,7 @@ pub mod scope;
 mod nearest;
 pub mod settings;
 pub mod trust;
+pub mod ordering;
 pub mod ground;
 pub mod contracts;
 pub mod limits;
@@ -16,6 +17,7 @@ mod sync;
 mod planted;
 pub mod work;
 pub mod timer;
+mod deadline;
 pub mod ids;
 pub mod redact;
 pub mod secrets;
@@ -36,6 +38,8 @@ pub mod registry;
 pub mod retire;
 pub mod reload;
 pub mod report;
+pub mod model;
+mod tokens;
 
 // A session: what is written down, who hears of it, who is asked.
 pub mod store;
@@ -48,14 +52,19 @@ pub mod audience;
 pub mod prompt_registry;
 pub mod resource_registry;
 mod commands;
+pub mod approvals;
+pub mod rules;
+pub mod desk;
 pub mod session;
 pub mod attend;
+pub mod context;
 
 // The way back in, and the top.
 pub mod host;
 pub mod check;
 pub mod startup;
 pub mod launch;
+mod hooks;
 pub mod assistant;
 
 #[cfg(shuttle)]

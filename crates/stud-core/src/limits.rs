@@ -11,6 +11,8 @@ pub struct Limits {
     pub event: Duration,
     /// For suggestions while somebody types.
     pub completion: Duration,
+    /// For what a context provider adds to a request.
+    pub provide: Duration,
 }
 
 impl Default for Limits {
@@ -19,6 +21,7 @@ impl Default for Limits {
             lifecycle: Duration::from_secs(5),
             event: Duration::from_secs(1),
             completion: Duration::from_secs(1),
+            provide: Duration::from_secs(5),
         }
     }
 }

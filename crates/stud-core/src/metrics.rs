@@ -143,6 +143,11 @@ impl Collector {
         self.write(|snapshot| snapshot.session.last_turn_at = Some(at));
     }
 
+    /// The provider answered, or could not be reached.
+    pub fn reached_provider(&self, reached: bool) {
+        self.write(|snapshot| snapshot.session.online = reached);
+    }
+
     /// Tokens were spent. Every token subscriber hears of it before a snapshot that counts them.
     pub fn tokens(&self, spent: Spent<'_>) {
         let posted = {

@@ -10,37 +10,47 @@
 //!                  recorded     asked   recorded
 //! ```
 //!
+//! A tool's prompt that runs out of time may stay open for one late answer, which `detached.rs` tells.
+//!
 //! Nobody sees a prompt before its record is written, and no answer has any effect before its record is on the disk.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use stud_abi::{CancellationSource, CancellationToken};
+use stud_abi::CancellationToken;
 use stud_contract_interaction::{Payload, Request, Response};
-use stud_contract_meta::{Error, Result};
-use stud_diagnostics::codes;
-use stud_host_api::{BoxFuture, refusal};
+use stud_contract_meta::Result;
+use stud_host_api::BoxFuture;
 
 use crate::books::Books;
 use crate::ids;
-use crate::planted::{Fault, planted};
+use crate::ledger::closed;
 use crate::platform;
-use crate::sync::{Mutex, Promise, Promised, lock, promise};
+use crate::sync::{Mutex, Promise, lock, promise};
 use crate::timer::{Alarm, Timer};
 
-mod absence;
 mod outcome;
+mod stage;
 mod raised;
+mod line;
 mod seat;
 mod stuck;
+mod absence;
+mod detached;
+mod words;
+mod settling;
 
 pub use absence::{Absence, HeadlessGrant};
+pub use detached::{Inbox, LateAnswer};
 pub use outcome::Outcome;
 pub use raised::Raised;
 
+use detached::{Detached, ToolCall};
+use line::Current;
 use seat::Seat;
+use stage::Stage;
 
 /// Answers prompts.
 pub trait Interactor: Send + Sync {
@@ -90,6 +100,10 @@ struct Table {
     stuck: Vec<Arc<Seat>>,
     queue: Vec<Arc<Prompt>>,
     current: Option<Current>,
+    /// Tools' prompts that ran out of time, while their tools decide what becomes of them.
+    overdue: BTreeMap<ToolCall, Arc<Prompt>>,
+    /// Prompts that stay open though their tools are gone, by id.
+    detached: BTreeMap<String, Detached>,
     /// The last prompts that were settled, to tell a late answer from a wrong one.
     settled: VecDeque<String>,
     arrivals: u64,
@@ -102,9 +116,6 @@ struct Table {
     closed: bool,
 }
 
-/// How many settled prompts are remembered.
-const REMEMBERED: usize = 1024;
-
 struct Prompt {
     request: Request,
     asker: Asker,
@@ -112,22 +123,6 @@ struct Prompt {
     arrival: u64,
     /// Where the outcome goes.
     asked: Mutex<Option<Promise<Result<Response>>>>,
-}
-
-/// The prompt that is being asked.
-struct Current {
-    prompt: Arc<Prompt>,
-    stage: Stage,
-    timeout: Option<Alarm>,
-}
-
-enum Stage {
-    /// Its record is on the way. What settles it meanwhile has to wait.
-    Announcing(Option<Outcome>),
-    /// Interactors have it.
-    Open,
-    /// It has its outcome, whose record is on the way.
-    Settling,
 }
 
 impl Prompts {
@@ -186,283 +181,34 @@ impl Prompts {
             let mut table = lock(&self.table);
             if table.closed {
                 drop(table);
-                prompt.keep(Err(crate::ledger::closed()));
+                prompt.keep(Err(closed()));
                 return;
             }
+            table.supersede(&prompt);
             table.queue.push(prompt);
         }
         self.advance();
     }
 
-    /// Takes the next prompt in line, if none is being asked.
-    fn advance(&self) {
-        let (unwanted, next) = {
-            let mut table = lock(&self.table);
-            if table.current.is_some() {
-                return;
-            }
-            let unwanted = table.unwanted();
-            let next = table.next_in_line();
-            table.current = next.clone().map(|prompt| Current {
-                prompt,
-                stage: Stage::Announcing(None),
-                timeout: None,
-            });
-            (unwanted, next)
-        };
-        for prompt in unwanted {
-            prompt.keep(Outcome::Cancelled.for_asker(&prompt));
-        }
-        let Some(prompt) = next else {
-            return;
-        };
-        if let Some(outcome) = self.unasked(&prompt) {
-            let mut table = lock(&self.table);
-            if let Some(current) = &mut table.current {
-                current.stage = Stage::Settling;
-            }
-            drop(table);
-            return self.finish(prompt, outcome, false);
-        }
-        let this = self.this.clone();
-        let records = vec![outcome::request_record(&prompt)];
-        let announced = prompt.clone();
-        prompt.asker.books.ledger.commit(
-            records,
-            stud_contract_session_store::Durability::Written,
-            move |written| {
-                if let Some(prompts) = this.upgrade()
-                    && !planted(Fault::AskedEarly)
-                {
-                    prompts.announced(announced, written.map(drop));
-                }
-            },
-        );
-        if planted(Fault::AskedEarly) {
-            self.announced(prompt, Ok(()));
-        }
-    }
-
-    /// The prompt's record is written: now everybody may know.
-    fn announced(&self, prompt: Arc<Prompt>, written: Result<()>) {
-        if let Err(error) = written {
-            let mut table = lock(&self.table);
-            if let Some(current) = &mut table.current {
-                current.stage = Stage::Settling;
-            }
-            drop(table);
-            return self.over(&prompt, Err(error));
-        }
-        if !planted(Fault::RaisedLate) {
-            outcome::publish_raised(&prompt);
-        }
-        let (early, seats) = {
-            let mut table = lock(&self.table);
-            let seats = table.seats_for(&prompt);
-            let Some(current) = &mut table.current else {
-                return;
-            };
-            if let Stage::Announcing(Some(outcome)) =
-                std::mem::replace(&mut current.stage, Stage::Open)
-            {
-                current.stage = Stage::Settling;
-                (Some(outcome), seats)
-            } else {
-                current.timeout = self.arm(&prompt);
-                (None, seats)
-            }
-        };
-        if let Some(outcome) = early {
-            return self.finish(prompt, outcome, true);
-        }
-        for seat in seats {
-            self.offer(&seat, &prompt);
-        }
-        if planted(Fault::RaisedLate) {
-            outcome::publish_raised(&prompt);
-        }
-        self.mind_absence();
-    }
-
-    fn arm(&self, prompt: &Prompt) -> Option<Alarm> {
-        let limit = prompt.asker.timeout?;
-        let (this, id) = (self.this.clone(), prompt.id().to_owned());
-        let job = Box::new(move || {
-            if let Some(prompts) = this.upgrade() {
-                let _ = prompts.settle(&id, Outcome::TimedOut);
-            }
-        });
-        Some(self.timer.after(limit, job))
-    }
-
-    /// An interactor's answer. When this returns without an error it has won and taken effect.
-    pub fn respond<'a>(&'a self, ext_id: &str, response: Response) -> BoxFuture<'a, Result<()>> {
-        let (id, settles) = (response.interaction_id.clone(), response.status.settles());
-        let answered = self.answer(ext_id, response);
-        if settles && answered.is_ok() {
-            self.note_answer(ext_id, id);
-        }
-        Box::pin(async move {
-            match answered?.await {
-                Some(result) => result,
-                None => Err(crate::ledger::closed()),
-            }
-        })
-    }
-
-    /// Takes an answer if it fits and is the first.
-    fn answer(&self, ext_id: &str, response: Response) -> Result<Promised<Result<()>>> {
-        let id = response.interaction_id.clone();
-        let prompt = self.open(&id)?;
-        if let Some(answer) = response.check(&prompt.request)? {
-            outcome::learn(&prompt, &answer);
-        }
-        if !response.status.settles() {
-            let (done, promised) = promise();
-            done.keep(Ok(()));
-            return Ok(promised);
-        }
-        let (done, promised) = promise();
-        self.settle(
-            &id,
-            Outcome::Answered {
-                ext_id: ext_id.to_owned(),
-                response,
-                done: Some(done),
-            },
-        )?;
-        Ok(promised)
-    }
-
-    /// The prompt with this id, if it can still be answered.
-    fn open(&self, id: &str) -> Result<Arc<Prompt>> {
-        let table = lock(&self.table);
-        match &table.current {
-            Some(current) if current.prompt.id() == id => match current.stage {
-                Stage::Settling => Err(refusal::interaction_already_answered(id)),
-                Stage::Open | Stage::Announcing(_) => Ok(current.prompt.clone()),
-            },
-            _ if table.settled.iter().any(|settled| settled == id) => {
-                Err(refusal::interaction_already_answered(id))
-            }
-            _ => Err(not_found(id)),
-        }
-    }
-
-    /// Gives a prompt its outcome, unless it has one. This is the only place where that happens.
-    fn settle(&self, id: &str, outcome: Outcome) -> Result<()> {
-        enum Next {
-            Finish(Arc<Prompt>, Outcome),
-            Withdraw(Arc<Prompt>, Outcome),
-        }
-        let next = {
-            let mut table = lock(&self.table);
-            match &mut table.current {
-                Some(current) if current.prompt.id() == id => match &mut current.stage {
-                    Stage::Open => {
-                        current.stage = Stage::Settling;
-                        current.timeout = None;
-                        Next::Finish(current.prompt.clone(), outcome)
-                    }
-                    Stage::Announcing(early @ None) => {
-                        *early = Some(outcome);
-                        return Ok(());
-                    }
-                    Stage::Settling if planted(Fault::TwoWinners) => {
-                        Next::Finish(current.prompt.clone(), outcome)
-                    }
-                    Stage::Announcing(Some(_)) | Stage::Settling => {
-                        return Err(refusal::interaction_already_answered(id));
-                    }
-                },
-                _ => match table.queue.iter().position(|prompt| prompt.id() == id) {
-                    Some(place) => Next::Withdraw(table.queue.remove(place), outcome),
-                    None if table.settled.iter().any(|settled| settled == id) => {
-                        return Err(refusal::interaction_already_answered(id));
-                    }
-                    None => return Err(not_found(id)),
-                },
-            }
-        };
-        match next {
-            Next::Finish(prompt, outcome) => self.finish(prompt, outcome, true),
-            // Nobody has seen it, so there is nothing to take back.
-            Next::Withdraw(prompt, outcome) => prompt.keep(outcome.for_asker(&prompt)),
-        }
-        Ok(())
-    }
-
-    /// Writes the outcome down, and then lets it take effect.
-    fn finish(&self, prompt: Arc<Prompt>, outcome: Outcome, raised: bool) {
-        let this = self.this.clone();
-        outcome.hide_secret(&prompt);
-        let records = outcome.records(&prompt, raised);
-        let durability = outcome.durability();
-        let books = prompt.asker.books.clone();
-        books.ledger.commit(records, durability, move |written| {
-            let answer = match written {
-                Ok(_) => {
-                    outcome.audit(&prompt);
-                    outcome.publish(&prompt, raised);
-                    outcome.for_asker(&prompt)
-                }
-                Err(error) => {
-                    if raised {
-                        outcome::publish_cancelled(&prompt);
-                    }
-                    Err(error)
-                }
-            };
-            outcome.told(answer.as_ref().err().cloned());
-            if let Some(prompts) = this.upgrade() {
-                prompts.over(&prompt, answer);
-            } else {
-                prompt.keep(answer);
-            }
-        });
-    }
-
-    /// The prompt is settled: its asker goes on, dialogs close, and the next one in line is asked.
-    fn over(&self, prompt: &Arc<Prompt>, answer: Result<Response>) {
-        let calls = {
-            let mut table = lock(&self.table);
-            table.current = None;
-            table.settled.push_back(prompt.id().to_owned());
-            if table.settled.len() > REMEMBERED {
-                table.settled.pop_front();
-            }
-            let calls = table.seats.iter().filter_map(|seat| {
-                let call = seat.call_of(prompt.id())?;
-                Some((seat.clone(), call))
-            });
-            calls.collect::<Vec<(Arc<Seat>, CancellationSource)>>()
-        };
-        prompt.keep(answer);
-        for (seat, call) in calls {
-            if !planted(Fault::LosersForgotten) {
-                call.cancel();
-            }
-            self.expect_back(&seat, prompt);
-        }
-        if !planted(Fault::LineStands) {
-            self.advance();
-        }
-    }
-
-    /// Ends every prompt, and takes no more.
+    /// Ends every prompt, and takes no more. Those that stay open are answered when the session is resumed.
     pub fn close(&self) {
-        let (queue, current) = {
+        let (queue, current, early) = {
             let mut table = lock(&self.table);
             table.closed = true;
             table.grace = None;
+            table.overdue.clear();
+            let early = table.leave_detached();
             let current = table
                 .current
                 .as_ref()
                 .map(|current| current.prompt.id().to_owned());
-            (std::mem::take(&mut table.queue), current)
+            (std::mem::take(&mut table.queue), current, early)
         };
         for prompt in queue {
-            prompt.keep(Err(crate::ledger::closed()));
+            prompt.keep(Err(closed()));
+        }
+        for outcome in early {
+            outcome.told(Some(closed()));
         }
         if let Some(id) = current {
             let _ = self.settle(&id, Outcome::Closed);
@@ -476,39 +222,9 @@ impl Prompts {
     }
 }
 
-impl Table {
-    /// Takes out the prompts that were called off while they waited, so that nobody is shown them.
-    fn unwanted(&mut self) -> Vec<Arc<Prompt>> {
-        let called_off = |prompt: &mut Arc<Prompt>| prompt.asker.cancelled.is_cancelled();
-        self.queue.extract_if(.., called_off).collect()
-    }
-
-    /// The prompt that was raised first. Of two children that asked at the same moment the older one comes first.
-    fn next_in_line(&mut self) -> Option<Arc<Prompt>> {
-        let first = self
-            .queue
-            .iter()
-            .enumerate()
-            .min_by(|(_, one), (_, other)| one.order(other))
-            .map(|(place, _)| place)?;
-        Some(self.queue.remove(first))
-    }
-}
-
 impl Prompt {
     fn id(&self) -> &str {
         &self.request.interaction_id
-    }
-
-    fn order(&self, other: &Self) -> std::cmp::Ordering {
-        let spawned = match (self.asker.spawned_at, other.asker.spawned_at) {
-            (Some(one), Some(two)) => one.cmp(&two),
-            _ => std::cmp::Ordering::Equal,
-        };
-        self.raised_at
-            .cmp(&other.raised_at)
-            .then(spawned)
-            .then(self.arrival.cmp(&other.arrival))
     }
 
     fn keep(&self, answer: Result<Response>) {
@@ -516,13 +232,6 @@ impl Prompt {
             asked.keep(answer);
         }
     }
-}
-
-/// The id belongs to no prompt of this session.
-fn not_found(id: &str) -> Error {
-    let code = &codes::INTERACTION_NOT_FOUND;
-    Error::new(code.class, code.name, format!("there is no prompt `{id}`"))
-        .with("interactionId", id)
 }
 
 impl fmt::Debug for Prompts {
@@ -536,3 +245,13 @@ impl fmt::Debug for Prompts {
 #[cfg(test)]
 #[cfg(not(shuttle))]
 mod tests;
+
+impl Prompts {
+    /// Whether a plugin waits for an answer, or for its turn to ask.
+    pub(crate) fn is_asking(&self, ext_id: &str) -> bool {
+        let table = lock(&self.table);
+        let current = table.current.iter().map(|current| &current.prompt);
+        let mut prompts = table.queue.iter().chain(current);
+        prompts.any(|prompt| prompt.asker.ext_id.as_deref() == Some(ext_id))
+    }
+}

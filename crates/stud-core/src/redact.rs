@@ -10,6 +10,7 @@ mod shapes;
 mod record;
 mod guard;
 
+pub(crate) use known::Finder;
 pub use record::LONGEST_TEXT;
 pub(crate) use record::cut_remark;
 pub use reference::{ReferenceKind, SecretReference};
@@ -22,7 +23,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value};
 
 use crate::sync::{Mutex, lock};
-use known::{Finder, is_learnable};
+use known::is_learnable;
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[REDACTED]";
@@ -34,9 +35,25 @@ pub const REDACTED: &str = "[REDACTED]";
 /// records would leave records that say nothing.
 #[derive(Default)]
 pub struct Redactor {
-    learned: Mutex<Vec<SecretString>>,
+    learned: Mutex<Vec<Confidential>>,
     /// Replaced as a whole, so that whoever looks holds the lock only to copy a pointer.
     finder: Mutex<Option<Finder>>,
+}
+
+/// A value that is nobody's business, and where it came from.
+#[derive(Debug, Clone)]
+pub(crate) struct Confidential {
+    pub(crate) value: SecretString,
+    pub(crate) origin: Origin,
+}
+
+/// Where a value came from, as an audit record may say it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// `env` for a name somebody asked for, `settings` for what stands there, `interaction` for what a person was asked.
+    pub source: &'static str,
+    /// The name or the place; never the value.
+    pub identifier: String,
 }
 
 impl Redactor {
@@ -47,22 +64,43 @@ impl Redactor {
 
     /// From now on this value is in no record. A value already known changes nothing.
     pub fn learn(&self, secret: &SecretString) {
-        let value = secret.expose_secret();
-        if !is_learnable(value) {
-            return;
-        }
-        let mut learned = lock(&self.learned);
-        if learned.iter().any(|known| known.expose_secret() == value) {
-            return;
-        }
-        learned.push(secret.clone());
-        let finder = Finder::of(learned.iter().map(SecretString::expose_secret));
-        *lock(&self.finder) = finder;
+        let origin = Origin {
+            source: "interaction",
+            identifier: "answer".to_owned(),
+        };
+        self.learn_from(secret, origin);
     }
 
     /// The same for a value that is not wrapped.
     pub fn learn_text(&self, secret: &str) {
         self.learn(&SecretString::from(secret));
+    }
+
+    /// The same for a value that came from somewhere else than a person's answer.
+    pub fn learn_from(&self, secret: &SecretString, origin: Origin) {
+        let value = secret.expose_secret();
+        if !is_learnable(value) {
+            return;
+        }
+        let mut learned = lock(&self.learned);
+        let mut values = learned.iter().map(|known| known.value.expose_secret());
+        if values.any(|known| known == value) {
+            return;
+        }
+        let value = secret.clone();
+        learned.push(Confidential { value, origin });
+        let finder = Finder::of(learned.iter().map(|known| known.value.expose_secret()));
+        *lock(&self.finder) = finder;
+    }
+
+    /// How many values are known. It only grows, so it also says whether anything is new.
+    pub(crate) fn known(&self) -> usize {
+        lock(&self.learned).len()
+    }
+
+    /// Every value that is known.
+    pub(crate) fn learned(&self) -> Vec<Confidential> {
+        lock(&self.learned).clone()
     }
 
     /// The text without the secrets in it.

@@ -93,6 +93,12 @@ impl ResourceRegistry {
         seen.map(|binding| binding.reference.clone()).collect()
     }
 
+    /// The most of a resource that a model may be told, in tokens.
+    pub(crate) fn token_cap(&self, id: &str) -> Option<u64> {
+        let bindings = lock(&self.0);
+        bindings.get(id).map(|binding| binding.reference.token_cap)
+    }
+
     /// Fetches the content of one.
     ///
     /// # Errors

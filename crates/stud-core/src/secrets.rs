@@ -20,7 +20,7 @@ use stud_diagnostics::{Code, codes};
 use stud_host_api::refusal;
 
 use crate::platform;
-use crate::redact::Redactor;
+use crate::redact::{Origin, Redactor};
 use crate::scope::Scope;
 use crate::settings::Settings;
 
@@ -114,7 +114,11 @@ impl Env {
             None => self.in_vault(name)?,
         };
         if let Some(found) = &found {
-            self.redactor.learn(&found.value);
+            let origin = Origin {
+                source: "env",
+                identifier: name.to_owned(),
+            };
+            self.redactor.learn_from(&found.value, origin);
         }
         Ok(found)
     }
@@ -138,7 +142,11 @@ impl Env {
         let value = value
             .filter(|value| !value.expose_secret().is_empty())
             .ok_or_else(|| missing(reference))?;
-        self.redactor.learn(&value);
+        let origin = Origin {
+            source: "settings",
+            identifier: name.clone(),
+        };
+        self.redactor.learn_from(&value, origin);
         Ok(value)
     }
 
@@ -190,7 +198,7 @@ impl fmt::Debug for Env {
 }
 
 /// The variable that `${NAME}` names.
-fn pointed_at(text: &str) -> Option<&str> {
+pub(crate) fn pointed_at(text: &str) -> Option<&str> {
     let name = text.strip_prefix("${")?.strip_suffix('}')?;
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let starts_well = name.starts_with(|c: char| is_word(c) && !c.is_ascii_digit());

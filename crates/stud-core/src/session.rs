@@ -13,36 +13,45 @@ use stud_contract_interaction::Payload;
 use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::Durability;
 use stud_diagnostics::{Diagnostic, Severity, codes};
-use stud_host_api::metrics::{DiagnosticItem, Level};
+use stud_host_api::metrics::{DiagnosticItem, Level, ProviderInfo};
 use stud_host_api::session::SessionView;
 
 use crate::books::Books;
 use crate::commands::Commands;
+use crate::desk::Desk;
 use crate::ids;
 use crate::ledger::{Draft, LooseEnds, transcript_record};
 use crate::limits::Limits;
 use crate::metrics::{Collector, Reader};
+use crate::model::Model;
 use crate::platform;
 use crate::prompt_registry::PromptRegistry;
 use crate::prompts::{Asker, Prompts, Raised};
 use crate::registry::Registry;
 use crate::resource_registry::ResourceRegistry;
+use crate::rules::Rules;
 use crate::store::Store;
 use crate::sync::{Mutex, lock};
+use crate::timer::Timer;
 
 mod commands;
 mod inputs;
+mod kept;
+mod compacting;
 mod memory;
 mod open;
+mod past;
 mod scopes;
 mod slots;
 mod snapshot;
 mod state;
 mod turn;
 
+pub(crate) use compacting::{Compaction, Segment};
 pub use inputs::Input;
-pub(crate) use open::last_written;
+pub(crate) use kept::{Kept, Size};
 pub use open::{Founding, open};
+pub(crate) use past::last_written;
 pub use slots::Slot;
 pub use state::{State, Trigger};
 pub use stud_host_api::session::SecurityMode;
@@ -81,6 +90,8 @@ pub struct Session {
     conversation: Mutex<Conversation>,
     scopes: Scopes,
     plugins: Mutex<Registry>,
+    /// Which model answers the next turn.
+    model: Mutex<Option<Model>>,
     commands: Commands,
     prompt_registry: Arc<PromptRegistry>,
     resource_registry: Arc<ResourceRegistry>,
@@ -88,9 +99,14 @@ pub struct Session {
     readers: Mutex<Vec<(String, Arc<Reader>)>>,
     /// What the last snapshot knew.
     saved: Mutex<Saved>,
+    /// Where its requests are put together.
+    desk: Desk,
     /// What the process before this one left open.
     loose_ends: LooseEnds,
     tool_timeout: Duration,
+    timer: Arc<dyn Timer>,
+    rules: Rules,
+    most_reprompts: u32,
     limits: Limits,
     this: Weak<Self>,
 }
@@ -132,9 +148,29 @@ impl Session {
         &self.prompts
     }
 
+    /// Where its requests are put together.
+    pub(crate) fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
+    /// How long plugins may take.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// What it looks like from inside.
     pub fn metrics(&self) -> &Arc<Collector> {
         &self.metrics
+    }
+
+    /// What holds in every turn.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The clock.
+    pub(crate) fn timer(&self) -> &Arc<dyn Timer> {
+        &self.timer
     }
 
     /// Its slash commands.
@@ -160,6 +196,31 @@ impl Session {
     /// Changes the plugins, for the turns to come.
     pub fn set_plugins(&self, registry: Registry) {
         *lock(&self.plugins) = registry;
+    }
+
+    /// Which model answers the next turn.
+    pub fn model(&self) -> Option<Model> {
+        lock(&self.model).clone()
+    }
+
+    /// Lets another model answer from the next turn on.
+    pub fn set_model(&self, model: Model) {
+        let told = model.clone();
+        *lock(&self.model) = Some(model);
+        self.metrics.update(|picture| {
+            let available = picture.provider.available.iter();
+            let of_provider = available.filter(|info| info.id == told.provider_id);
+            let mut known: Vec<_> = of_provider.cloned().collect();
+            let place = known.iter().position(|info| info.model_id == told.model_id);
+            let mut current = match (place, known.is_empty()) {
+                (Some(place), _) => known.swap_remove(place),
+                (None, false) => known.swap_remove(0),
+                (None, true) => ProviderInfo::default(),
+            };
+            current.id = told.provider_id;
+            current.model_id = told.model_id;
+            picture.provider.current = current;
+        });
     }
 
     /// The id that ties together what happens now: the turn's, or a fresh one outside any.
@@ -249,6 +310,33 @@ impl Session {
         }
     }
 
+    /// Whether a plugin may put this to the person. A tool that is never content would keep them at one form for good.
+    pub(crate) fn may_ask(&self, ext_id: &str, payload: &Payload) -> Result<()> {
+        // Only who asks again has something to say about the answer before.
+        let (call, asks_again) = match payload {
+            Payload::ToolInput(asked) => (
+                &asked.tool_call_id,
+                asked.error.is_some()
+                    || asked.error_summary.is_some()
+                    || !asked.field_errors.is_empty(),
+            ),
+            Payload::ToolApproval(asked) => (
+                &asked.tool_call_id,
+                asked.error.is_some() || asked.error_summary.is_some(),
+            ),
+            _ => return Ok(()),
+        };
+        let limit = self.most_reprompts;
+        if !asks_again || self.scopes.asks_again(ext_id, call) <= limit {
+            return Ok(());
+        }
+        let code = &codes::REPROMPT_LIMIT;
+        let message = format!("asked {limit} times again, in vain");
+        Err(Error::new(code.class, code.name, message)
+            .with("toolCallId", call.as_str())
+            .with("limit", limit))
+    }
+
     /// What everything inside the session is called off with.
     pub fn scope(&self) -> &CancellationSource {
         self.scopes.session()
@@ -312,6 +400,11 @@ impl Session {
     /// The conversation, oldest first.
     pub fn conversation(&self) -> Vec<serde_json::Map<String, Value>> {
         lock(&self.conversation).messages()
+    }
+
+    /// The same, shared, with what was found out about each message.
+    pub(crate) fn history(&self) -> Vec<Arc<Kept>> {
+        lock(&self.conversation).history()
     }
 
     fn lifecycle(&self, event: &str) {

@@ -83,6 +83,11 @@ impl Settings {
         })
     }
 
+    /// Every file that was read, lowest scope first.
+    pub(crate) fn documents(&self) -> impl Iterator<Item = &Map<String, Value>> {
+        self.layers.iter().map(|layer| &layer.document)
+    }
+
     /// A member of an object at the top level, such as `active.provider`.
     pub fn get(&self, key: &str, member: &str) -> Option<Sourced<'_>> {
         self.each(key, member).next()

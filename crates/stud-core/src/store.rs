@@ -21,8 +21,14 @@ pub trait Store: Send + Sync {
     /// Whether it keeps a journal between snapshots.
     fn journals(&self) -> bool;
 
+    /// Whether adding records never waits for anything, so that any thread may do it. Such a store has no disk, so
+    /// there is nothing to be made safe later either.
+    fn appends_at_once(&self) -> bool {
+        false
+    }
+
     /// Adds records to a session's journal, all or none. No records and `synced` makes sure of those before.
-    fn append(&self, session_id: &str, batch: JournalBatch) -> Result<()>;
+    fn append(&self, session_id: &str, batch: &JournalBatch) -> Result<()>;
 
     /// Replaces a session's snapshot.
     fn write(&self, stored: &Stored) -> Result<()>;
@@ -88,8 +94,8 @@ impl Store for PluginStore {
         self.journals
     }
 
-    fn append(&self, session_id: &str, batch: JournalBatch) -> Result<()> {
-        self.call("append", session_id, json(&batch)?)
+    fn append(&self, session_id: &str, batch: &JournalBatch) -> Result<()> {
+        self.call("append", session_id, json(batch)?)
     }
 
     fn write(&self, stored: &Stored) -> Result<()> {
@@ -144,10 +150,14 @@ impl Store for MemoryStore {
         true
     }
 
-    fn append(&self, session_id: &str, batch: JournalBatch) -> Result<()> {
+    fn appends_at_once(&self) -> bool {
+        true
+    }
+
+    fn append(&self, session_id: &str, batch: &JournalBatch) -> Result<()> {
         let mut sessions = lock(&self.sessions);
         let kept = sessions.entry(session_id.to_owned()).or_default();
-        kept.journal.extend(batch.records);
+        kept.journal.extend_from_slice(&batch.records);
         Ok(())
     }
 
@@ -220,7 +230,11 @@ impl Store for Snapshots {
         false
     }
 
-    fn append(&self, session_id: &str, batch: JournalBatch) -> Result<()> {
+    fn appends_at_once(&self) -> bool {
+        self.journal.appends_at_once()
+    }
+
+    fn append(&self, session_id: &str, batch: &JournalBatch) -> Result<()> {
         self.journal.append(session_id, batch)
     }
 

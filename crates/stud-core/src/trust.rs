@@ -10,7 +10,7 @@ use crate::platform::{self, Durability, Places, ReadError};
 
 /// A project folder that someone decided to trust.
 ///
-/// Only [`enter`] makes one, and only from one can a project be discovered or its settings read.
+/// Only [`enter`] and [`enter_once`] make one, and only from one can a project be discovered or its settings read.
 #[derive(Debug, Clone)]
 pub struct TrustedProject {
     root: PathBuf,
@@ -57,6 +57,17 @@ pub fn enter(places: &Places) -> Result<Entered, Diagnostic> {
         .note("plugins of a trusted project run in stud's own process, with everything you may do")
         .help("`stud trust` trusts this folder; `stud trust --list` shows earlier decisions"),
     ))
+}
+
+/// Takes the project in for this run alone. Nothing is kept of the decision.
+pub fn enter_once(places: &Places) -> Entered {
+    if places.project_root.is_dir() {
+        Entered::Trusted(TrustedProject {
+            root: places.project_root.clone(),
+        })
+    } else {
+        Entered::Absent
+    }
 }
 
 /// The decisions made so far, newest last.

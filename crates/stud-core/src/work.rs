@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -161,12 +161,62 @@ pub(crate) async fn unless<T>(
     .await
 }
 
+/// Futures that go on at the same time, and whose results come in the order in which they were put in.
+pub(crate) struct InOrder<F: Future>(VecDeque<Progress<F>>);
+
+enum Progress<F: Future> {
+    Going(Pin<Box<F>>),
+    Done(F::Output),
+}
+
+impl<F: Future> InOrder<F> {
+    /// The next result; nothing when all have been given.
+    pub(crate) async fn next(&mut self) -> Option<F::Output> {
+        poll_fn(|cx| {
+            for one in &mut self.0 {
+                if let Progress::Going(future) = one
+                    && let Poll::Ready(output) = future.as_mut().poll(cx)
+                {
+                    *one = Progress::Done(output);
+                }
+            }
+            match self.0.pop_front() {
+                None => Poll::Ready(None),
+                Some(Progress::Done(output)) => Poll::Ready(Some(output)),
+                Some(going) => {
+                    self.0.push_front(going);
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+}
+
+impl<F: Future> FromIterator<F> for InOrder<F> {
+    fn from_iter<I: IntoIterator<Item = F>>(futures: I) -> Self {
+        let futures = futures.into_iter().map(Box::pin);
+        Self(futures.map(Progress::Going).collect())
+    }
+}
+
 /// A queue with one reader: what is posted is handled in order, never two at a time, and all that has gathered at once.
 ///
 /// It needs no thread while it is empty.
 pub(crate) struct Mailbox<M> {
     mail: Mutex<Mail<M>>,
     reader: Mutex<Box<dyn FnMut(VecDeque<M>) + Send>>,
+    pace: Pace,
+}
+
+/// How long a reader takes, and so on whose thread it may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// It never waits. Whoever finds the mailbox unattended reads what it posted, which is done before another thread
+    /// would be awake.
+    Prompt,
+    /// It may wait, or call a plugin. It runs on a thread that nobody depends on.
+    Leisurely,
 }
 
 struct Mail<M> {
@@ -177,43 +227,53 @@ struct Mail<M> {
 
 impl<M: Send + 'static> Mailbox<M> {
     /// A mailbox that `reader` empties.
-    pub(crate) fn new(reader: impl FnMut(VecDeque<M>) + Send + 'static) -> Arc<Self> {
+    pub(crate) fn new(pace: Pace, reader: impl FnMut(VecDeque<M>) + Send + 'static) -> Arc<Self> {
         Arc::new(Self {
             mail: Mutex::new(Mail {
                 waiting: VecDeque::new(),
                 attended: false,
             }),
             reader: Mutex::new(Box::new(reader)),
+            pace,
         })
     }
 
-    /// Leaves a message and does not wait.
+    /// Leaves a message and does not wait for others to be read.
     pub(crate) fn post(self: &Arc<Self>, message: M) {
         let calls = {
             let mut mail = lock(&self.mail);
             mail.waiting.push_back(message);
             !std::mem::replace(&mut mail.attended, true)
         };
-        if calls {
+        // One batch is the poster's own message and what came with it. The rest is not its business.
+        let more = calls && (self.pace == Pace::Leisurely || !self.read_all(1));
+        if more {
             let mailbox = self.clone();
-            spawn(move || mailbox.attend());
+            spawn(move || {
+                mailbox.read_all(usize::MAX);
+            });
         }
     }
 
-    fn attend(&self) {
+    /// Reads so many batches; gives whether the mailbox is empty, and then nobody attends it any more.
+    fn read_all(&self, batches: usize) -> bool {
         let mut reader = lock(&self.reader);
         let _left = Left(&self.mail);
-        loop {
+        for read in 0.. {
             let batch = {
                 let mut mail = lock(&self.mail);
                 if mail.waiting.is_empty() {
                     mail.attended = false;
+                    return true;
+                }
+                if read == batches {
                     break;
                 }
                 std::mem::take(&mut mail.waiting)
             };
             reader(batch);
         }
+        false
     }
 }
 

@@ -15,10 +15,12 @@ use stud_contract_interaction::{
 };
 use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::{JournalBatch, JournalPage, Page, Stored};
+use stud_core::desk::Terms;
 use stud_core::limits::Limits;
 use stud_core::metrics::Collector;
 use stud_core::prompts::Absence;
 use stud_core::redact::Redactor;
+use stud_core::rules::Rules;
 use stud_core::session::{Ending, Founding, Input, SecurityMode, Session, open};
 use stud_core::store::{MemoryStore, Store};
 use stud_core::timer::{ManualTimer, Timer};
@@ -34,8 +36,11 @@ fn founding(store: Arc<dyn Store>) -> Founding {
         trails: None,
         redactor: Arc::new(Redactor::new()),
         absence: Absence::default(),
+        rules: Rules::default(),
         tool_timeout: Duration::from_secs(300),
+        most_reprompts: 10,
         limits: Limits::default(),
+        terms: Terms::default(),
         metrics: Collector::new(RuntimeSnapshot::default(), timer.clone(), Duration::ZERO),
         timer,
     }
@@ -178,7 +183,7 @@ impl Store for Renamed {
         self.0.journals()
     }
 
-    fn append(&self, session_id: &str, batch: JournalBatch) -> Result<()> {
+    fn append(&self, session_id: &str, batch: &JournalBatch) -> Result<()> {
         self.0.append(session_id, batch)
     }
 

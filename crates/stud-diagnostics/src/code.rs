@@ -3,12 +3,13 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
 
 use crate::Class;
 
 /// A registered failure, written `Class/Code`.
 ///
-/// Only [`crate::codes`] makes these. Two codes are the same when class and name are.
+/// [`crate::codes`] makes them, and [`Code::of_plugin`] those that plugins bring. Two codes are the same when class and name are.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Code {
@@ -26,6 +27,26 @@ pub struct Code {
 }
 
 impl Code {
+    /// A code that a plugin brought along and the registry does not know. It has no page, and lasts as long as the
+    /// program.
+    pub fn of_plugin(class: Class, name: &str) -> &'static Self {
+        static KNOWN: Mutex<Vec<&'static Code>> = Mutex::new(Vec::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(code) = known.iter().find(|code| code.key() == (class, name)) {
+            return code;
+        }
+        let code = Box::leak(Box::new(Self {
+            class,
+            name: Box::leak(Box::from(name)),
+            summary: "A plugin's own code.",
+            since: env!("CARGO_PKG_VERSION"),
+            #[cfg(feature = "pages")]
+            page: "",
+        }));
+        known.push(code);
+        code
+    }
+
     fn key(&self) -> (Class, &'static str) {
         (self.class, self.name)
     }

@@ -48,6 +48,10 @@ codes! {
         AbiFingerprintMismatch => ABI_FINGERPRINT_MISMATCH, since "0.1.0";
         /// A type that crosses the plugin boundary has another layout than core expects.
         AbiLayoutMismatch => ABI_LAYOUT_MISMATCH, since "0.1.0";
+        /// There is an allowlist, and no scope chooses the mode that reads it.
+        AllowlistWithoutMode => ALLOWLIST_WITHOUT_MODE, since "0.1.0";
+        /// A tool derived an approval key that cannot be used.
+        ApprovalKeyInvalid => APPROVAL_KEY_INVALID, since "0.1.0";
         /// A command-line argument or the value of a flag is missing.
         ArgumentMissing => ARGUMENT_MISSING, since "0.1.0";
         /// An audit record belongs to no turn and no other correlation.
@@ -68,6 +72,10 @@ codes! {
         CommandUnknown => COMMAND_UNKNOWN, since "0.1.0";
         /// A configuration does not fit its schema, or the schema itself breaks the rules for one.
         ConfigSchemaViolation => CONFIG_SCHEMA_VIOLATION, since "0.1.0";
+        /// A context provider handed in something of the shape of a credential.
+        ContextContainsForbiddenSource => CONTEXT_CONTAINS_FORBIDDEN_SOURCE, since "0.1.0";
+        /// The conversation does not fit into the model's window, not even summarized.
+        ContextOverflow => CONTEXT_OVERFLOW, since "0.1.0";
         /// The plugin was written against a contract version this core does not speak.
         ContractVersionMismatch => CONTRACT_VERSION_MISMATCH, since "0.1.0";
         /// The library does not export the entry symbol its manifest names.
@@ -82,6 +90,8 @@ codes! {
         EventUndeclared => EVENT_UNDECLARED, since "0.1.0";
         /// No plugin has the id that was asked for.
         ExtensionNotFound => EXTENSION_NOT_FOUND, since "0.1.0";
+        /// A guard did not let something pass.
+        Forbidden => FORBIDDEN, since "0.1.0";
         /// A context fragment asks for less than no room.
         FragmentBudgetNegative => FRAGMENT_BUDGET_NEGATIVE, since "0.1.0";
         /// A context fragment has a kind that does not exist.
@@ -90,6 +100,8 @@ codes! {
         FragmentShapeInvalid => FRAGMENT_SHAPE_INVALID, since "0.1.0";
         /// A question needs an answer and nobody is there to give one.
         HeadlessInteractionRequired => HEADLESS_INTERACTION_REQUIRED, since "0.1.0";
+        /// A project has to be trusted, and nobody is there to be asked.
+        HeadlessTrustRequired => HEADLESS_TRUST_REQUIRED, since "0.1.0";
         /// A hook of this sub-kind may not sit on this slot.
         HookInvalidAttachment => HOOK_INVALID_ATTACHMENT, since "0.1.0";
         /// A hook names a slot that does not exist.
@@ -102,6 +114,14 @@ codes! {
         InteractionPayloadMismatch => INTERACTION_PAYLOAD_MISMATCH, since "0.1.0";
         /// A schema in the manifest does not compile.
         InternalPipelineFailure => INTERNAL_PIPELINE_FAILURE, since "0.1.0";
+        /// A security mode was asked for that there is not.
+        InvalidMode => INVALID_MODE, since "0.1.0";
+        /// A parameter on the command line has no path or no value.
+        InvalidParam => INVALID_PARAM, since "0.1.0";
+        /// The settings name a security mode that there is not.
+        InvalidSecurityMode => INVALID_SECURITY_MODE, since "0.1.0";
+        /// A value that must not reach a model stands in a request.
+        LLMContextLeak => LLM_CONTEXT_LEAK, since "0.1.0";
         /// The library was built for another processor architecture.
         LibraryArchitectureMismatch => LIBRARY_ARCHITECTURE_MISMATCH, since "0.1.0";
         /// The file is not a library of a format this platform loads.
@@ -132,8 +152,16 @@ codes! {
         ManifestMissing => MANIFEST_MISSING, since "0.1.0";
         /// The manifest is not UTF-8 text.
         ManifestNotUtf8 => MANIFEST_NOT_UTF8, since "0.1.0";
+        /// A provider has no model of the name that was asked for.
+        ModelNotInProvider => MODEL_NOT_IN_PROVIDER, since "0.1.0";
+        /// The size of a model's window is not a number of tokens.
+        ModelWindowInvalid => MODEL_WINDOW_INVALID, since "0.1.0";
         /// A plugin other than the bundled `delegate` tool tried to open a child session.
         OpenChildForbidden => OPEN_CHILD_FORBIDDEN, since "0.1.0";
+        /// An ordering manifest names an extension twice in one slot.
+        OrderingManifestDuplicateExtId => ORDERING_MANIFEST_DUPLICATE_EXT_ID, since "0.1.0";
+        /// An ordering manifest is not what it must be.
+        OrderingManifestMalformed => ORDERING_MANIFEST_MALFORMED, since "0.1.0";
         /// The plugin was built so that a panic ends the whole process.
         PanicStrategyUnsupported => PANIC_STRATEGY_UNSUPPORTED, since "0.1.0";
         /// No prompt has the id that was asked for.
@@ -168,6 +196,8 @@ codes! {
         StageDefinitionInvalid => STAGE_DEFINITION_INVALID, since "0.1.0";
         /// A stage's turn cap is below one.
         StageTurnCapTooLow => STAGE_TURN_CAP_TOO_LOW, since "0.1.0";
+        /// The file with the system prompt is there and cannot be used.
+        SystemPromptUnreadable => SYSTEM_PROMPT_UNREADABLE, since "0.1.0";
         /// The table a plugin returned does not match the manifest it carries.
         TableManifestMismatch => TABLE_MANIFEST_MISMATCH, since "0.1.0";
         /// The plugin was built for another target.
@@ -188,6 +218,10 @@ codes! {
         UnknownFlag => UNKNOWN_FLAG, since "0.1.0";
         /// A settings file has a top-level key that does not exist.
         UnknownTopLevelKey => UNKNOWN_TOP_LEVEL_KEY, since "0.1.0";
+        /// A flag was given that stud deliberately does not have.
+        UnsupportedFlag => UNSUPPORTED_FLAG, since "0.1.0";
+        /// An approval for the project was given where no project is trusted.
+        UntrustedProjectCachePath => UNTRUSTED_PROJECT_CACHE_PATH, since "0.1.0";
     }
     ProviderTransient {
         /// Nothing serves the model at the address that is configured.
@@ -200,6 +234,8 @@ codes! {
         RateLimited => RATE_LIMITED, since "0.1.0";
         /// A model's backend broke an answer off and did not say why in words that are known.
         StreamError => STREAM_ERROR, since "0.1.0";
+        /// The model did not summarize the conversation.
+        SummarizeFailed => SUMMARIZE_FAILED, since "0.1.0";
         /// A model's backend did not accept the key.
         Unauthorized => UNAUTHORIZED, since "0.1.0";
     }
@@ -228,9 +264,11 @@ codes! {
         AmbiguousMatch => AMBIGUOUS_MATCH, since "0.1.0";
         /// The person, a rule or a guard did not allow the tool call.
         ApprovalDenied => APPROVAL_DENIED, since "0.1.0";
+        /// A tool could not say what an approval of its call would cover.
+        ApprovalKeyDerivationFailed => APPROVAL_KEY_DERIVATION_FAILED, since "0.1.0";
         /// The operator does not want this command to be run.
         CommandRejected => COMMAND_REJECTED, since "0.1.0";
-        /// A tool was asked to go where it may not.
+        /// A path leads out of the project.
         Forbidden => TOOL_FORBIDDEN, since "0.1.0";
         /// The arguments of a tool call or of a command do not fit their schema.
         InputInvalid => INPUT_INVALID, since "0.1.0";
@@ -242,6 +280,8 @@ codes! {
         NotFound => NOT_FOUND, since "0.1.0";
         /// What a tool found cannot be given as a result.
         OutputMalformed => OUTPUT_MALFORMED, since "0.1.0";
+        /// A tool asked again more often than it may.
+        RepromptLimit => REPROMPT_LIMIT, since "0.1.0";
         /// The content of a resource is larger than its binding allows.
         ResourceOverBytesCap => RESOURCE_OVER_BYTES_CAP, since "0.1.0";
         /// A tool failed without saying how in a code of its own.
@@ -250,6 +290,8 @@ codes! {
         ToolNotRegistered => TOOL_NOT_REGISTERED, since "0.1.0";
     }
     Session {
+        /// The approvals of the project cannot be read or written.
+        ApprovalCacheUnavailable => APPROVAL_CACHE_UNAVAILABLE, since "0.1.0";
         /// An audit trail is not the one that was written.
         AuditTrailBroken => AUDIT_TRAIL_BROKEN, since "0.1.0";
         /// The last record of an audit trail was not written to its end.
@@ -266,8 +308,12 @@ codes! {
         InteractionNotFound => INTERACTION_NOT_FOUND, since "0.1.0";
         /// What is stored of a session is not what a session has.
         ManifestDrift => MANIFEST_DRIFT, since "0.1.0";
+        /// An ordering manifest cannot be read.
+        OrderingManifestUnreadable => ORDERING_MANIFEST_UNREADABLE, since "0.1.0";
         /// The project folder has not been trusted, so nothing in it was loaded.
         ProjectTrustRequired => PROJECT_TRUST_REQUIRED, since "0.1.0";
+        /// A provider's stream does not end as it must.
+        ProviderProtocolViolation => PROVIDER_PROTOCOL_VIOLATION, since "0.1.0";
         /// The session cannot be resumed with the store that is active.
         ResumeMismatch => RESUME_MISMATCH, since "0.1.0";
         /// A resolved secret was about to be kept in a document that must not hold any.
@@ -308,6 +354,8 @@ codes! {
         ConcurrentTurnForbidden => CONCURRENT_TURN_FORBIDDEN, since "0.1.0";
         /// A plugin that is no context provider tried to contribute context.
         ContextContributionForbidden => CONTEXT_CONTRIBUTION_FORBIDDEN, since "0.1.0";
+        /// A context provider failed, and the request needs it.
+        ContextProviderFailed => CONTEXT_PROVIDER_FAILED, since "0.1.0";
         /// Two plugins that must not be loaded together are both present.
         DependencyConflict => DEPENDENCY_CONFLICT, since "0.1.0";
         /// Plugins depend on each other in a circle.
@@ -320,12 +368,18 @@ codes! {
         EntryPanicked => ENTRY_PANICKED, since "0.1.0";
         /// The plugin publishes more events than others can take.
         EventRateExceeded => EVENT_RATE_EXCEEDED, since "0.1.0";
+        /// A guard failed, which is not a yes.
+        HookGuardFailed => HOOK_GUARD_FAILED, since "0.1.0";
+        /// A transform failed.
+        HookTransformFailed => HOOK_TRANSFORM_FAILED, since "0.1.0";
         /// The library file is not the one that was recorded.
         IntegrityFailed => INTEGRITY_FAILED, since "0.1.0";
         /// A lifecycle function of a plugin failed or did not return in time.
         LifecycleFailure => LIFECYCLE_FAILURE, since "0.1.0";
         /// A lifecycle step was asked for that does not follow from the plugin's state.
         LifecyclePhaseInvalid => LIFECYCLE_PHASE_INVALID, since "0.1.0";
+        /// A turn went back to the model too often.
+        LoopBoundExceeded => LOOP_BOUND_EXCEEDED, since "0.1.0";
         /// The other side of the plugin boundary does not know this call.
         NotImplemented => NOT_IMPLEMENTED, since "0.1.0";
         /// A host service was used at a time when it is not available.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-use crate::{Class, Code, Source, Stage};
+use crate::{Class, Code, Source, Stage, codes};
 
 /// Whether something was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -165,10 +165,11 @@ impl Diagnostic {
         self.severity == Severity::Error
     }
 
-    /// Everything the reader can do, ending with the command that shows the page.
+    /// Everything the reader can do, ending with the command that shows the page. A plugin's own code has none.
     pub fn all_help(&self) -> impl Iterator<Item = String> + '_ {
-        let explain = format!("stud explain {}", self.code);
-        self.help.iter().cloned().chain([explain])
+        let has_page = codes::ALL.contains(&self.code);
+        let explain = has_page.then(|| format!("stud explain {}", self.code));
+        self.help.iter().cloned().chain(explain)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Adds to what the model is told in this turn.
+//! What the model is told: adds to it in this turn, and shortens what it is told of the past.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use stud_diagnostics::codes;
 use crate::BoxFuture;
 use crate::refusal::refuse;
 
-/// Takes fragments from context providers, while the request is put together.
+/// Takes fragments from context providers while the request is put together, and compacts the conversation.
 pub trait ContextContributor: Send + Sync {
     /// Hands in a fragment for this turn.
     ///
@@ -16,6 +16,54 @@ pub trait ContextContributor: Send + Sync {
     /// From anything but a `ContextProvider` it is `ExtensionHost/ContextContributionForbidden`, outside that stage
     /// `ExtensionHost/NotReady`.
     fn contribute(&self, fragment: ContextFragment) -> BoxFuture<'_, Result<()>>;
+
+    /// Puts a summary in the place of the oldest part of the conversation.
+    ///
+    /// The session's own model writes it, so this takes as long as an answer does. A conversation that is short enough
+    /// stays as it is, and no segment was compacted then.
+    ///
+    /// For a `Tool` or a `Command`; from anything else it is `ExtensionHost/ContextContributionForbidden`. Before the
+    /// session has asked a model anything it is `ExtensionHost/NotReady`. Fails with `Validation/ContextOverflow` when
+    /// the conversation cannot be made as short as that, and with `ProviderTransient/SummarizeFailed`.
+    fn compact(&self, how: Compacting) -> BoxFuture<'_, Result<Compacted>>;
+}
+
+/// How far to compact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct Compacting {
+    /// How much of the model's window a request may take up afterward.
+    pub target_utilization_percent: u32,
+    /// How many of the last turns stay word by word, the one that runs among them.
+    pub preserve_recent_turns: u32,
+}
+
+impl Default for Compacting {
+    /// Four fifths of the window, and two turns.
+    fn default() -> Self {
+        Self {
+            target_utilization_percent: 80,
+            preserve_recent_turns: 2,
+        }
+    }
+}
+
+/// What a compaction came to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Compacted {
+    /// How many pieces of the conversation were summarized; none if it was short enough.
+    pub compacted_segments: u64,
+    /// What the conversation took up before, in tokens.
+    pub original_tokens: u64,
+    /// What it takes up since.
+    pub compacted_tokens: u64,
+    /// How much of the model's window a request takes up now.
+    pub new_utilization_percent: f64,
+    /// What the model is told in the place of what was summarized.
+    pub summary: String,
 }
 
 /// A piece of context.

@@ -29,7 +29,7 @@ pub trait EventPublisher: Send + Sync {
 }
 
 /// The names that only core emits, in byte order.
-pub const CORE_EVENTS: [&str; 82] = [
+pub const CORE_EVENTS: [&str; 84] = [
     "AssemblyCompleted",
     "AssemblyStarted",
     "BudgetEnforced",
@@ -63,6 +63,7 @@ pub const CORE_EVENTS: [&str; 82] = [
     "HookObserverFailed",
     "InteractionAnswered",
     "InteractionCancelled",
+    "InteractionDetached",
     "InteractionRaised",
     "LifecyclePhaseEnd",
     "LifecyclePhaseStart",
@@ -112,6 +113,7 @@ pub const CORE_EVENTS: [&str; 82] = [
     "ToolInvocationProposed",
     "ToolInvocationStarted",
     "ToolInvocationSucceeded",
+    "TurnRendered",
 ];
 
 /// Whether only core may emit this name.

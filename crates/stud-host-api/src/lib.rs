@@ -32,7 +32,7 @@
 //! | [`workspace`](HostApi::workspace) | [`WorkspaceInfo`](workspace::WorkspaceInfo) | `project_root`, `global_root`, `correlation_id`, `session_id` |
 //! | [`prompt`](HostApi::prompt) | [`PromptReader`](prompt::PromptReader) | `list`, `read` |
 //! | [`resource`](HostApi::resource) | [`ResourceReader`](resource::ResourceReader) | `list`, `read` |
-//! | [`context`](HostApi::context) | [`ContextContributor`](context::ContextContributor) | `contribute` |
+//! | [`context`](HostApi::context) | [`ContextContributor`](context::ContextContributor) | `contribute`, `compact` |
 //! | [`commands`](HostApi::commands) | [`CommandSurface`](commands::CommandSurface) | `list`, `complete`, `dispatch` |
 //! | [`metrics`](HostApi::metrics) | [`RuntimeReader`](metrics::RuntimeReader) | `snapshot`, `subscribe`, `subscribe_to_tokens` |
 //!
@@ -62,6 +62,7 @@
 //! | `resource.read` | an id that nobody registered | `Validation/ResourceMissing` |
 //! | `context.contribute` | everything but a `ContextProvider` | `ExtensionHost/ContextContributionForbidden` |
 //! | | a fragment of the wrong shape | `Validation/FragmentShapeInvalid`, `FragmentKindInvalid`, `FragmentBudgetNegative` |
+//! | `context.compact` | everything but a `Tool` or a `Command` | `ExtensionHost/ContextContributionForbidden` |
 //! | `commands.dispatch` | everything but a `UI` or a `Command` | `ExtensionHost/CommandDispatchForbidden` |
 //! | | a name or a text with control characters, a slash or nothing | `Validation/CommandNameInvalid` |
 //! | | a name that no command has | `Validation/CommandUnknown` |

@@ -160,6 +160,14 @@ pub fn context_contribution_forbidden(category: &str) -> Error {
     refuse(&codes::CONTEXT_CONTRIBUTION_FORBIDDEN, message).with("category", category)
 }
 
+/// `ExtensionHost/ContextContributionForbidden`: only tools and commands compact.
+pub fn compaction_forbidden(category: &str) -> Error {
+    let message = format!(
+        "a `{category}` plugin may not compact the conversation; only a `Tool` or a `Command` may"
+    );
+    refuse(&codes::CONTEXT_CONTRIBUTION_FORBIDDEN, message).with("category", category)
+}
+
 /// `ExtensionHost/CommandDispatchForbidden`: only UIs and commands run commands.
 pub fn command_dispatch_forbidden(category: &str) -> Error {
     let message =
@@ -283,6 +291,11 @@ mod tests {
         );
         check(
             context_contribution_forbidden("Hook"),
+            "ExtensionHost/ContextContributionForbidden",
+            json!({"category": "Hook"}),
+        );
+        check(
+            compaction_forbidden("Hook"),
             "ExtensionHost/ContextContributionForbidden",
             json!({"category": "Hook"}),
         );

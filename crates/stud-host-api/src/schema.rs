@@ -8,7 +8,7 @@ use schemars::{Schema, schema_for};
 use crate::audit::{ActiveSubagent, AuditEvent, AuditQuery, AuditRecord};
 use crate::cancellation::Scope;
 use crate::commands::{CommandArgs, CommandRef, CommandResult, Completion};
-use crate::context::ContextFragment;
+use crate::context::{Compacted, Compacting, ContextFragment};
 use crate::events::Event;
 use crate::metrics::{RuntimeSnapshot, TokenDelta};
 use crate::prompt::{Prompt, PromptFilter, PromptRef};
@@ -42,6 +42,8 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("ResourceRef", schema_for!(ResourceRef)),
         ("Resource", schema_for!(Resource)),
         ("ContextFragment", schema_for!(ContextFragment)),
+        ("Compacting", schema_for!(Compacting)),
+        ("Compacted", schema_for!(Compacted)),
         ("CommandRef", schema_for!(CommandRef)),
         ("Completion", schema_for!(Completion)),
         ("CommandArgs", schema_for!(CommandArgs)),

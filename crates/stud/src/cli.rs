@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 use stud_contract_meta::Kind;
 use stud_core::audit::moment;
 use stud_core::session::SecurityMode;
@@ -30,7 +30,8 @@ use crate::output::escaped;
 )]
 #[command(after_help = "Examples:\n  \
     stud                                  talk, in this terminal\n  \
-    echo 'hello' | stud --headless        one answer, for scripts\n  \
+    stud --headless 'what is in src/?'    one answer, for scripts\n  \
+    stud --headless --json 'hello'        the same as a stream of JSON lines\n  \
     stud --continue                       go on where the last session ended\n  \
     stud plugin new line-count            start a plugin\n  \
     stud plugin check target/debug/libline_count.so\n  \
@@ -52,15 +53,22 @@ pub(crate) struct Cli {
 
 /// What `stud` without a verb takes: it begins a session.
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own on the command line"
+)]
 pub(crate) struct Converse {
-    /// Use no terminal: standard input is the one input, standard output its answer.
+    /// What to say first. With `--headless` it is the one input; without it, standard input is.
+    #[arg(value_name = "PROMPT")]
+    pub(crate) prompt: Vec<String>,
+    /// Use no terminal: one input, and its answer on standard output.
     #[arg(long)]
     pub(crate) headless: bool,
     /// Approve every tool call in advance. Guards still run.
     #[arg(long)]
     pub(crate) yolo: bool,
     /// How tool calls are gated: `ask`, `yolo` or `allowlist`.
-    #[arg(long, value_parser = mode_of)]
+    #[arg(long, value_name = "MODE", value_parser = mode_of)]
     pub(crate) mode: Option<SecurityMode>,
     /// Go on with the session that was used last.
     #[arg(long = "continue", conflicts_with = "resume")]
@@ -68,6 +76,39 @@ pub(crate) struct Converse {
     /// Go on with this session.
     #[arg(long, value_name = "SESSION")]
     pub(crate) resume: Option<String>,
+    /// Set a parameter of the provider, such as `temperature=0.2`; may be given several times.
+    #[arg(long = "param", value_name = "PATH=VALUE", value_parser = param_of)]
+    pub(crate) params: Vec<(String, Value)>,
+    /// Do not start when a plugin was refused.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Use only the plugins that stud carries: none of yours and none of the project's.
+    #[arg(long)]
+    pub(crate) safe_mode: bool,
+    /// Keys are never given on the command line, where every process can read them.
+    #[arg(long, hide = true, num_args = 0..=1, value_parser = refuse_key)]
+    pub(crate) api_key: Option<String>,
+}
+
+/// The words of [`param_of`]'s error, by which its code is found.
+const NO_PARAM: &str = "write it as path=value";
+
+/// The words of [`refuse_key`]'s error, by which its code is found.
+const NO_KEY: &str = "name the key in settings as `apiKeyRef`, such as {\"kind\": \"env\", \"name\": \"OPENAI_API_KEY\"}";
+
+/// A value is JSON if it reads as JSON, and a text otherwise.
+fn param_of(word: &str) -> Result<(String, Value), String> {
+    match word.split_once('=') {
+        Some((path, value)) if !path.is_empty() => {
+            let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+            Ok((path.to_owned(), value))
+        }
+        _ => Err(NO_PARAM.to_owned()),
+    }
+}
+
+fn refuse_key(_: &str) -> Result<String, String> {
+    Err(NO_KEY.to_owned())
 }
 
 fn mode_of(word: &str) -> Result<SecurityMode, String> {
@@ -88,12 +129,38 @@ pub(crate) enum Verb {
     Explain(Explain),
     /// Trust this project's `.stud` folder, or take the trust back.
     Trust(Trust),
+    /// List or take back what tools are always allowed to do in this project.
+    ///
+    /// A yes that was given for the project holds in every later session, until it is taken back here.
+    #[command(subcommand)]
+    Grants(GrantsVerb),
     /// Check and show what sessions put on record.
     ///
     /// Every session has an audit trail: one record for each decision and each act, in
     /// `~/.stud/sessions/<id>/audit/trail.jsonl`. A record holds the hash of the one before it, so a change shows.
     #[command(subcommand)]
     Audit(AuditVerb),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GrantsVerb {
+    /// Show every grant of this project.
+    List,
+    /// Take grants back: all of a tool, or only the one for a key.
+    #[command(after_help = "Examples:\n  \
+        stud grants revoke bash               every grant of the tool `bash`\n  \
+        stud grants revoke bash git           only the one for `git`\n  \
+        stud grants revoke --all")]
+    Revoke {
+        /// The tool.
+        #[arg(required_unless_present = "all")]
+        tool: Option<String>,
+        /// The key, as `stud grants list` shows it.
+        key: Option<String>,
+        /// Every grant of the project.
+        #[arg(long, conflicts_with = "tool")]
+        all: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -281,11 +348,27 @@ pub(crate) fn explain_usage(error: &clap::Error) -> ExitCode {
 }
 
 fn code_of(error: &clap::Error) -> &'static Code {
+    let arg = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+    let about = |flag: &str| arg.as_deref().is_some_and(|arg| arg.starts_with(flag));
     match error.kind() {
+        _ if about("--api-key") => &codes::UNSUPPORTED_FLAG,
+        ErrorKind::InvalidValue if value_is_missing(error) => &codes::ARGUMENT_MISSING,
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue if about("--mode") => {
+            &codes::INVALID_MODE
+        }
+        ErrorKind::ValueValidation if about("--param") => &codes::INVALID_PARAM,
         ErrorKind::MissingRequiredArgument
         | ErrorKind::MissingSubcommand
         | ErrorKind::TooFewValues
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => &codes::ARGUMENT_MISSING,
         _ => &codes::UNKNOWN_FLAG,
     }
+}
+
+/// A flag that stands last has an empty value, as the parser sees it.
+fn value_is_missing(error: &clap::Error) -> bool {
+    let value = error
+        .get(ContextKind::InvalidValue)
+        .map(ToString::to_string);
+    value.is_none_or(|value| value.is_empty())
 }

@@ -3,70 +3,118 @@
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::sync::{Arc, Weak};
 
-use stud_contract_meta::{Error, Kind, Result as CoreResult};
-use stud_core::assistant::{self, Answered, Model};
+use stud_contract_meta::{Error, Result as CoreResult};
+use stud_core::assistant::{self, Answered};
 use stud_core::events::{Event, Service, Subscriber};
 use stud_core::ground::Ground;
 use stud_core::launch::{Launch, Launched, Resume, launch_with};
 use stud_core::limits::Limits;
+use stud_core::model::Model;
 use stud_core::session::{Ending, Session};
 use stud_core::startup;
-use stud_core::validate::Members;
 use stud_core::work::block_on;
 use stud_diagnostics::{Diagnostic, Severity, codes};
 
 use crate::bundled;
 use crate::cli::Converse;
-use crate::output::{Outcome, Output, Verdict};
-use crate::setup;
+use crate::output::{Outcome, Output, Verdict, told};
+
+mod entrance;
+mod report;
+mod signals;
+
+use report::Report;
+use signals::Signals;
 
 pub(crate) fn run(arguments: &Converse, output: &Output) -> Verdict {
-    let carried = if arguments.headless {
+    let headless = arguments.headless || output.is_json();
+    let bundled = if headless {
         bundled::without_terminal()
     } else {
         bundled::plugins()
     };
-    let ground = Ground::survey(setup::places()?, carried)?;
-    if !arguments.headless {
+    let Some(ground) = entrance::enter(arguments, headless, bundled, output)? else {
+        return Ok(Outcome::Done);
+    };
+    let first = first_input(arguments, headless)?;
+    if headless && first.is_none() {
+        return Ok(Outcome::Done);
+    }
+    let signals = Signals::listen().map_err(deaf)?;
+    if !headless {
         greet(&ground);
     }
     let limits = Limits::default();
     let plugins = startup::prepare(&ground, &limits);
-    let how = how(arguments, limits);
-    let launched = launch_with(&ground, &plugins, &how, mind_the_end).map_err(told)?;
-    warn_of_the_refused(&launched, output);
+    let how = how(arguments, headless, limits);
+    let report = output.is_json().then(Report::new);
+    let launched = launch_with(&ground, &plugins, &how, |session| {
+        if let Some(report) = &report {
+            session
+                .books()
+                .bus
+                .subscribe(report.clone(), Service::Shared);
+        }
+        mind_the_end(session);
+    })
+    .map_err(told)?;
+    let refused = warn_of_the_refused(&launched, output);
     let session = &launched.session;
-    let model = model(&ground, session).map_err(told)?;
-    let last = if arguments.headless {
-        once(session, &model)
-    } else {
-        talk(session, &model)
-    };
+    let strict = arguments.strict || is_strict(&ground);
+    let ready = fit_to_start(&ground, session, strict.then_some(refused).flatten());
+    if let Err(unfit) = ready {
+        let _ = session.close();
+        return Err(unfit);
+    }
+    if let Some(report) = &report {
+        report.begin(session);
+    }
+    signals.steer(session);
+    let last = talk(session, first, headless);
     let closed = session.close();
     let last = last.map_err(told)?;
     closed.map_err(told)?;
     match last {
-        Some(mut answered) if arguments.headless => {
+        _ if signals.ended_session() => Ok(Outcome::Cancelled),
+        Some(mut answered) if headless => {
             answered.text = session.books().redactor.text(&answered.text).into_owned();
-            finish(&answered, output)
+            if let Some(report) = &report {
+                report.end(&answered, session);
+            }
+            Ok(finish(&answered, output))
         }
         _ => Ok(Outcome::Done),
     }
 }
 
-fn how(arguments: &Converse, limits: Limits) -> Launch {
+fn how(arguments: &Converse, headless: bool, limits: Limits) -> Launch {
     let resume = match &arguments.resume {
         Some(id) => Some(Resume::Session(id.clone())),
         None if arguments.continue_ => Some(Resume::Latest),
         None => None,
     };
     Launch {
-        headless: arguments.headless,
+        headless,
         yolo: arguments.yolo,
         mode: arguments.mode,
         resume,
+        params: arguments.params.clone(),
         limits,
     }
+}
+
+/// What is said first: the words on the command line, or all of standard input where nobody types.
+fn first_input(arguments: &Converse, headless: bool) -> Result<Option<String>, Diagnostic> {
+    let mut text = arguments.prompt.join(" ");
+    if text.trim().is_empty() && headless {
+        io::stdin().read_to_string(&mut text).map_err(|error| {
+            let message = format!("standard input cannot be read: {error}");
+            Diagnostic::error(&codes::STARTUP_FAILURE, message)
+                .help("give the prompt as UTF-8 text, or on the command line")
+        })?;
+    }
+    let text = text.trim();
+    Ok((!text.is_empty()).then(|| text.to_owned()))
 }
 
 /// Listens for the end of input before anyone can reach it.
@@ -75,23 +123,22 @@ fn mind_the_end(session: &Arc<Session>) {
     session.books().bus.subscribe(end, Service::Shared);
 }
 
-/// Answers what the UIs bring, until they bring no more.
-fn talk(session: &Arc<Session>, model: &Model) -> CoreResult<Option<Answered>> {
-    block_on(assistant::converse(session, model))
-}
-
-/// Answers standard input, as one input.
-fn once(session: &Arc<Session>, model: &Model) -> CoreResult<Option<Answered>> {
-    let mut text = String::new();
-    if io::stdin().read_to_string(&mut text).is_err() || text.trim().is_empty() {
-        return Ok(None);
+/// Answers what was said first and what the UIs bring, until they bring no more.
+fn talk(
+    session: &Arc<Session>,
+    first: Option<String>,
+    headless: bool,
+) -> CoreResult<Option<Answered>> {
+    if let Some(first) = first {
+        block_on(session.submit("stud", first))?;
     }
-    block_on(session.submit("stud", text.trim().to_owned()))?;
-    session.end_of_input();
-    block_on(assistant::converse(session, model))
+    if headless {
+        session.end_of_input();
+    }
+    block_on(assistant::converse(session))
 }
 
-/// Hears when the person at the line has nothing more to say.
+/// Hears when there is nothing more to say.
 struct EndOfInput(Weak<Session>);
 
 impl Subscriber for EndOfInput {
@@ -100,53 +147,42 @@ impl Subscriber for EndOfInput {
     }
 
     fn hear(&self, event: &Event) -> CoreResult<()> {
-        if &*event.name == "LineUiInputEnded"
-            && let Some(session) = self.0.upgrade()
-        {
-            session.end_of_input();
-            // Nobody will type an answer any more; another UI may still give one.
-            session.prompts().depart("line-ui");
+        let Some(session) = self.0.upgrade() else {
+            return Ok(());
+        };
+        match &*event.name {
+            "LineUiInputEnded" => {
+                session.end_of_input();
+                // Nobody will type an answer any more; another UI may still give one.
+                session.prompts().depart("line-ui");
+            }
+            "SessionExitRequested" => session.end_of_input(),
+            _ => {}
         }
         Ok(())
     }
 }
 
-/// The model that the settings name, or the first there is.
-fn model(ground: &Ground, session: &Session) -> CoreResult<Model> {
-    let plugins = session.plugins();
-    let set = ground.settings.get("active", "provider");
-    let wanted = set.and_then(|set| set.value.as_str());
-    let mut providers = plugins.of_kind(Kind::Provider).into_iter();
-    let provider = match wanted {
-        Some(id) => providers.find(|provider| provider.identity().ext_id.as_str() == id),
-        None => providers.next_back(),
-    };
-    let Some(provider) = provider else {
-        let code = &codes::EXTENSION_NOT_FOUND;
-        let id = wanted.unwrap_or("echo");
-        return Err(Error::new(
-            code.class,
-            code.name,
-            format!("there is no provider `{id}`"),
-        ));
-    };
-    let identity = provider.identity();
-    let declared = match &*identity.members {
-        Members::Provider(members) => members.models.first().map(|model| model.model_id.clone()),
-        _ => None,
-    };
-    let configured = identity
-        .config
-        .get("model")
-        .and_then(|model| model.as_str());
-    let provider_id = identity.ext_id.as_str().to_owned();
-    Ok(Model {
-        model_id: configured
-            .map(str::to_owned)
-            .or(declared)
-            .unwrap_or_else(|| provider_id.clone()),
-        provider_id,
-    })
+/// What must be there for a first turn, and what must not.
+fn fit_to_start(
+    ground: &Ground,
+    session: &Session,
+    refused: Option<Diagnostic>,
+) -> Result<(), Diagnostic> {
+    if let Some(refused) = refused {
+        return Err(refused.help("start without `--strict` to go on without the plugin"));
+    }
+    match session.model() {
+        Some(_) => Ok(()),
+        None => Model::chosen(&session.plugins(), &ground.settings)
+            .map(drop)
+            .map_err(told),
+    }
+}
+
+fn is_strict(ground: &Ground) -> bool {
+    let set = ground.settings.get("validation", "strict");
+    set.is_some_and(|set| set.value == &serde_json::Value::Bool(true))
 }
 
 /// Says what answers and how to end, before a UI has the terminal.
@@ -166,44 +202,59 @@ fn greet(ground: &Ground) {
     let _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
 }
 
-/// Plugins that were refused do not stop the session, but nobody should wonder where they are.
-fn warn_of_the_refused(launched: &Launched, output: &Output) {
+/// Plugins that were refused do not stop the session, but nobody should wonder where they are. Gives the first.
+fn warn_of_the_refused(launched: &Launched, output: &Output) -> Option<Diagnostic> {
     let of_plugins = launched
         .reports
         .iter()
         .flat_map(|report| &report.diagnostics);
     let errors = of_plugins.filter(|problem| problem.severity == Severity::Error);
+    let mut first = None;
     for problem in launched.diagnostics.iter().chain(errors) {
         output.warn(problem);
+        if problem.severity == Severity::Error && first.is_none() {
+            first = Some(problem.clone());
+        }
     }
+    first
 }
 
-fn finish(answered: &Answered, output: &Output) -> Verdict {
+fn finish(answered: &Answered, output: &Output) -> Outcome {
     match &answered.ending {
         Ending::Completed => {
-            output.line(&answered.text);
-            Ok(Outcome::Done)
+            if !output.is_json() {
+                output.line(&answered.text);
+            }
+            Outcome::Done
         }
-        Ending::Cancelled => Ok(Outcome::Cancelled),
+        Ending::Cancelled => Outcome::Cancelled,
         Ending::Halted(error) => {
+            interaction_required(error);
             output.fail(&told(error.clone()));
-            Ok(Outcome::Halted)
+            Outcome::Halted
         }
-        Ending::Failed(error) => Err(told(error.clone())),
+        Ending::Failed(error) => {
+            output.fail(&told(error.clone()));
+            Outcome::Refused
+        }
     }
 }
 
-/// An error of core, for people.
-fn told(error: Error) -> Diagnostic {
-    let known = codes::ALL
-        .iter()
-        .find(|code| code.class.as_str() == error.class() && code.name == error.code());
-    let mut diagnostic = Diagnostic::error(
-        known.copied().unwrap_or(&codes::STARTUP_FAILURE),
-        error.message(),
-    );
-    for (key, value) in error.context() {
-        diagnostic = diagnostic.with(key, value.clone());
-    }
-    diagnostic
+/// One line for programs: somebody had to be asked.
+fn interaction_required(error: &Error) {
+    let surface = serde_json::json!({
+        "surface": "headless.interaction-required",
+        "error": {
+            "class": error.class(),
+            "code": error.code(),
+            "context": error.context(),
+        },
+    });
+    let line = crate::output::escaped(&surface.to_string());
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+fn deaf(error: io::Error) -> Diagnostic {
+    let message = format!("signals cannot be listened to: {error}");
+    Diagnostic::error(&codes::STARTUP_FAILURE, message)
 }

@@ -7,6 +7,7 @@ mod bundled;
 mod setup;
 mod explain;
 mod trust;
+mod grants;
 mod audit;
 mod plugin;
 mod converse;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Some(Verb::Plugin(verb)) => plugin::run(verb, &output),
         Some(Verb::Explain(explain)) => explain::run(&explain, &output),
         Some(Verb::Trust(trust)) => trust::run(&trust, &output),
+        Some(Verb::Grants(verb)) => grants::run(&verb, &output),
         Some(Verb::Audit(verb)) => audit::run(&verb, &output),
     };
     match outcome.and_then(|outcome| output.check().map(|()| outcome)) {

@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use serde::Serialize;
+use stud_contract_meta::Error;
 use stud_diagnostics::render::{self, Color};
-use stud_diagnostics::{Diagnostic, codes, printable};
+use stud_diagnostics::{Class, Code, Diagnostic, codes, printable};
 
 /// How a verb ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,6 +140,26 @@ impl Output {
             Color::Off => text.to_owned(),
         }
     }
+}
+
+/// An error of core, for people.
+pub(crate) fn told(error: Error) -> Diagnostic {
+    let known = codes::ALL
+        .iter()
+        .find(|code| code.class.as_str() == error.class() && code.name == error.code());
+    let class = Class::ALL
+        .into_iter()
+        .find(|class| class.as_str() == error.class());
+    let code = match (known, class) {
+        (Some(known), _) => known,
+        (None, Some(class)) => Code::of_plugin(class, error.code()),
+        (None, None) => &codes::STARTUP_FAILURE,
+    };
+    let mut diagnostic = Diagnostic::error(code, error.message());
+    for (key, value) in error.context() {
+        diagnostic = diagnostic.with(key, value.clone());
+    }
+    diagnostic
 }
 
 /// JSON in which no character can steer a terminal; it reads as the same value.

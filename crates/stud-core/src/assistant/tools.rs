@@ -1,52 +1,108 @@
-//! Running a tool that the model proposes: is it there, do the arguments fit, may it run, what did it give.
+//! `TOOL_CALL`: approvals one after the other, then everything that may run at the same time, then the results in order.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use stud_contract_interaction::{Answer, ApprovalScope, Approve, Decision, Payload};
+use stud_contract_hook::{FiringMode, Slot};
 use stud_contract_meta::{Error, Result};
-use stud_contract_tool::{Envelope, ToolDeclaration};
-use stud_diagnostics::codes;
-use stud_host_api::session::SecurityMode;
+use stud_contract_tool::Envelope;
+use stud_diagnostics::{Diagnostic, codes};
 
-use super::exchange::{Proposal, told};
-use super::{millis_since, unless_cancelled};
-use crate::activate::{Active, Running};
+use super::authority::{Judged, judge};
+use super::permit::Permit;
+use super::stream::Proposal;
+use super::{Work, millis_since};
+use crate::activate::Active;
+use crate::deadline::in_time;
+use crate::hooks::{Hooks, Passage};
 use crate::ledger::closed;
 use crate::metrics::Outcome;
-use crate::session::Turn;
-use crate::validate::{Members, schema};
-use crate::work;
+use crate::platform;
+use crate::session::{Ending, Voice};
+use crate::work::{self, InOrder};
 
-/// Serves one proposal. Only what ends the turn is an error; everything else goes back to the model.
-pub(super) async fn serve(turn: &Turn, proposal: Proposal) -> Result<()> {
-    let served = match find(turn, &proposal) {
-        Ok((plugin, tool)) => run(turn, &plugin, &tool, &proposal).await,
-        Err(error) => {
-            cancelled(turn, &proposal, "tool-not-available");
-            Ok(Err(error))
+/// Serves the proposals of one answer. Each gets its result, unless the turn halts.
+pub(super) async fn serve(work: &Work, proposals: Vec<Proposal>) -> Result<()> {
+    let mut judged = Vec::with_capacity(proposals.len());
+    let mut waiting = proposals.into_iter();
+    while let Some(proposal) = waiting.next() {
+        let spare = proposal.clone();
+        match judge(work, proposal).await {
+            Ok(verdict) => judged.push(verdict),
+            Err(end) => return stop(work, judged, spare, waiting, end).await,
         }
-    };
-    let concluded = match &served {
-        Ok(result) => conclude(turn, &proposal, result.as_ref()).await,
-        Err(error) => conclude(turn, &proposal, Err(error)).await,
-    };
-    served.map(drop).and(concluded)
+    }
+    announce(work, &judged).await?;
+    let calls = judged.into_iter().map(|judged| {
+        let (voice, hooks) = (work.voice.clone(), work.hooks.clone());
+        async move {
+            match judged {
+                Judged::Refused(proposal, error) => (proposal, Ended::Result(Err(error))),
+                Judged::Permitted(permit) => run(&voice, &hooks, permit).await,
+            }
+        }
+    });
+    let mut calls: InOrder<_> = calls.collect();
+    let mut end = Ok(());
+    while let Some((proposal, ended)) = calls.next().await {
+        match ended {
+            Ended::Result(result) => conclude(work, &proposal, &result).await?,
+            Ended::Turn(error) => {
+                conclude(work, &proposal, &Err(error.clone())).await?;
+                end = end.and(Err(error));
+            }
+        }
+    }
+    end
 }
 
-/// Leaves out a proposal that the turn did not come to.
-pub(super) async fn leave_out(turn: &Turn, proposal: Proposal, why: &Error) -> Result<()> {
-    cancelled(turn, &proposal, "session-cancelled");
-    conclude(turn, &proposal, Err(why)).await
+/// What a call came to.
+enum Ended {
+    /// A result, for the model.
+    Result(Result<Value>),
+    /// Something the turn cannot go on from.
+    Turn(Error),
+}
+
+/// The turn ends while its calls are judged. Nothing runs, also nothing that was approved.
+async fn stop(
+    work: &Work,
+    judged: Vec<Judged>,
+    current: Proposal,
+    waiting: impl Iterator<Item = Proposal>,
+    end: Error,
+) -> Result<()> {
+    let halted = matches!(Ending::of(end.clone()), Ending::Halted(_));
+    let mut left = Vec::new();
+    for judged in judged {
+        match judged {
+            Judged::Refused(proposal, error) => conclude(work, &proposal, &Err(error)).await?,
+            Judged::Permitted(permit) => left.push(permit.call),
+        }
+    }
+    left.push(current);
+    left.extend(waiting);
+    for proposal in left {
+        tell_cancelled(work, &proposal, "session-cancelled");
+        if !halted {
+            conclude(work, &proposal, &Err(end.clone())).await?;
+        }
+    }
+    Err(end)
+}
+
+/// The intent comes first: whatever happens now, it is known which tools may have run.
+async fn announce(work: &Work, judged: &[Judged]) -> Result<()> {
+    let permitted = judged.iter().filter_map(|judged| match judged {
+        Judged::Permitted(permit) => Some(permit.call.to_value()),
+        Judged::Refused(..) => None,
+    });
+    work.turn.record_all("tool_call", permitted.collect()).await
 }
 
 /// Writes down what came of a proposal. Each has its result, because no model goes on from one that has none.
-async fn conclude(
-    turn: &Turn,
-    proposal: &Proposal,
-    result: std::result::Result<&Value, &Error>,
-) -> Result<()> {
+async fn conclude(work: &Work, proposal: &Proposal, result: &Result<Value>) -> Result<()> {
     let content = match result {
         Ok(value) => json!({"ok": true, "result": value}),
         Err(error) => json!({"ok": false, "error": told(error)}),
@@ -56,210 +112,276 @@ async fn conclude(
         "toolName": proposal.tool_name,
         "content": content.to_string(),
     });
-    turn.record("tool_result", Some("tool"), payload).await?;
+    work.turn
+        .record("tool_result", Some("tool"), payload)
+        .await?;
     Ok(())
 }
 
-fn find(turn: &Turn, proposal: &Proposal) -> Result<(Arc<Active>, ToolDeclaration)> {
-    let plugin = turn.plugins().tool(&proposal.tool_name).cloned();
-    let declared = plugin
-        .as_ref()
-        .and_then(|plugin| match &*plugin.identity().members {
-            Members::Tool(members) => members
-                .tools
-                .iter()
-                .find(|tool| tool.name == proposal.tool_name)
-                .cloned(),
-            _ => None,
-        });
-    plugin.zip(declared).ok_or_else(|| {
-        let code = &codes::TOOL_NOT_REGISTERED;
-        let message = format!("there is no tool `{}`", proposal.tool_name);
-        Error::new(code.class, code.name, message).with("toolName", proposal.tool_name.as_str())
-    })
-}
-
-async fn run(
-    turn: &Turn,
-    plugin: &Arc<Active>,
-    tool: &ToolDeclaration,
-    proposal: &Proposal,
-) -> Result<Result<Value>> {
-    if let Err(error) = fits(tool, &proposal.args) {
-        failed(turn, proposal, 0, &error);
-        return Ok(Err(error));
-    }
-    if let Err(error) = allowed(turn, plugin, tool, proposal).await? {
-        cancelled(turn, proposal, "approval-denied");
-        return Ok(Err(error));
-    }
-    execute(turn, plugin, proposal).await
-}
-
-fn fits(tool: &ToolDeclaration, args: &Value) -> Result<()> {
-    // A schema that does not compile was refused with the manifest.
-    let Ok(validator) = schema::build(&tool.input_schema) else {
-        return Ok(());
-    };
-    let Some(error) = validator.iter_errors(args).next() else {
-        return Ok(());
-    };
-    let (place, problem) = (schema::place(&error), schema::problem(&error));
-    let code = &codes::INPUT_INVALID;
-    let message = format!("the arguments do not fit at `{place}`: {problem}");
-    Err(Error::new(code.class, code.name, message).with("fieldPath", place))
-}
-
-/// Whether the call may run: a gated tool is asked about, unless the session's mode says otherwise.
-async fn allowed(
-    turn: &Turn,
-    plugin: &Arc<Active>,
-    tool: &ToolDeclaration,
-    proposal: &Proposal,
-) -> Result<Result<()>> {
-    let session = turn.session();
-    if !tool.gated || session.facts().mode == SecurityMode::Yolo {
-        return Ok(Ok(()));
-    }
-    let approval_key = approval_key(plugin, proposal)?;
-    let payload = Payload::from(Approve {
-        tool_id: tool.name.clone(),
-        approval_key: approval_key.clone(),
-        description: format!("{} {}", tool.name, summary(&proposal.args)),
-        // Nothing remembers an approval, so none is offered that would have to be.
-        approval_scopes: Some(vec![ApprovalScope::Once]),
+/// The words of an error for the model.
+fn told(error: &Error) -> Value {
+    let mut told = json!({
+        "class": error.class(),
+        "code": error.code(),
+        "message": error.message(),
     });
-    let response = session.ask(None, turn.cancelled(), payload.clone()).await?;
-    let approved = matches!(
-        response.answer(&payload)?,
-        Some(Answer::Approve(answer)) if answer.decision == Decision::Approve
-    );
-    let decision = if approved { "approve" } else { "deny" };
-    let record = json!({
-        "decision": decision,
-        "source": "mode-gate",
-        "toolId": tool.name,
-        "approvalKey": approval_key,
-        "proposalId": proposal.tool_call_id,
-    });
-    session
-        .books()
-        .audit("Approval", Some("ToolApproval"), turn.id(), record);
-    if approved {
-        return Ok(Ok(()));
+    if !error.context().is_empty() {
+        told["context"] = json!(error.context());
     }
-    let code = &codes::APPROVAL_DENIED;
-    let message = format!("the person did not allow `{}`", tool.name);
-    Ok(Err(
-        Error::new(code.class, code.name, message).with("toolId", tool.name.as_str())
-    ))
+    told
 }
 
-fn approval_key(plugin: &Arc<Active>, proposal: &Proposal) -> Result<String> {
-    let Running::Tool(instance) = plugin.running() else {
-        return Err(plugin.lacks("deriveApprovalKey"));
+/// Runs what is permitted, and lets hooks see what came of it.
+async fn run(voice: &Voice, hooks: &Hooks, permit: Permit) -> (Proposal, Ended) {
+    let key = permit.approval_key.clone();
+    let spare = permit.call.clone();
+    let (plugin, call) = match permit.redeem() {
+        Ok(redeemed) => redeemed,
+        Err(error) => return (spare, Ended::Result(Err(error))),
     };
-    let reply = instance.approval_key(&proposal.tool_name, &proposal.args.to_string());
-    plugin.read("deriveApprovalKey", reply)
-}
-
-async fn execute(turn: &Turn, plugin: &Arc<Active>, proposal: &Proposal) -> Result<Result<Value>> {
-    let session = turn.session();
-    let ext_id = plugin.identity().ext_id.as_str();
-    // The intent comes first: whatever happens now, it is known that the tool may have run.
-    turn.record("tool_call", None, proposal.to_value()).await?;
     let started = json!({
-        "toolCallId": proposal.tool_call_id,
-        "toolName": proposal.tool_name,
-        "argsSummary": summary(&proposal.args),
+        "toolCallId": call.tool_call_id,
+        "toolName": call.tool_name,
+        "argsSummary": summary(&call.args),
     });
-    let books = session.books();
-    books.audit(
-        "ToolInvocation",
-        Some("ToolCallStarted"),
-        turn.id(),
-        started.clone(),
-    );
-    turn.publish("ToolInvocationStarted", &started);
-    let began = Instant::now();
-    let scope = session.scopes().begin_tool(ext_id, &proposal.tool_call_id);
-    let cx = turn.call(scope.token(), Some(&proposal.tool_call_id));
-    let (called, proposed) = (plugin.clone(), proposal.clone());
+    voice.audit("ToolInvocation", Some("ToolCallStarted"), started.clone());
+    voice.publish("ToolInvocationStarted", &started);
+    let began = (Instant::now(), platform::now());
+    let done = execute(voice, &plugin, &call).await;
+    let ended = match done {
+        Done::Result(result) => {
+            let seen = Seen {
+                call: &call,
+                key: key.as_deref(),
+                began,
+            };
+            match seen.by(voice, hooks, result).await {
+                Ok(result) => {
+                    tell_ended(voice, &call, began.0, &result);
+                    Ended::Result(result)
+                }
+                Err(end) => Ended::Turn(end),
+            }
+        }
+        Done::CalledOff(error) => {
+            tell_called_off(voice, &call);
+            Ended::Turn(error)
+        }
+        // Nobody is there who could be asked, so the turn cannot go on.
+        Done::Halted(error) => Ended::Turn(error),
+    };
+    (call, ended)
+}
+
+enum Done {
+    Result(Result<Value>),
+    CalledOff(Error),
+    Halted(Error),
+}
+
+async fn execute(voice: &Voice, plugin: &Arc<Active>, call: &Proposal) -> Done {
+    let session = voice.session();
+    let ext_id = plugin.identity().ext_id.as_str();
+    let scope = session.scopes().begin_tool(ext_id, &call.tool_call_id);
+    let cx = voice.call(scope.token(), Some(&call.tool_call_id));
+    let (called, proposed) = (plugin.clone(), call.clone());
     // On a thread of its own, because a tool's code may block or never come back.
-    let call = work::elsewhere(async move {
+    let running = work::elsewhere(async move {
         called
             .execute(&proposed.tool_name, &proposed.args, cx)
             .await
     });
-    let call = async { call.await.unwrap_or_else(|| Err(closed())) };
-    let done = unless_cancelled(&turn.cancelled(), call).await;
-    session.scopes().end_tool(ext_id, &proposal.tool_call_id);
-    let duration = millis_since(began);
-    match done.and_then(Envelope::into_result) {
-        Ok(output) => {
-            let payload = json!({
-                "toolCallId": proposal.tool_call_id,
-                "toolName": proposal.tool_name,
-                "durationMs": duration,
-            });
-            books.audit(
-                "ToolInvocation",
-                Some("ToolCallSucceeded"),
-                turn.id(),
-                payload.clone(),
-            );
-            session
-                .metrics()
-                .tool_invoked(&proposal.tool_name, Outcome::Succeeded);
-            turn.publish("ToolInvocationSucceeded", &payload);
-            Ok(Ok(output.into_parts().0))
+    let running = async {
+        let done = running.await.unwrap_or_else(|| Err(closed()));
+        done.and_then(Envelope::into_result)
+    };
+    let patient = patiently(voice, plugin, running);
+    let done = work::unless(voice.cancelled(), patient).await;
+    session.scopes().end_tool(ext_id, &call.tool_call_id);
+    // Its prompts end with the call, but for one that it wants to stay open.
+    let returned = match &done {
+        Some(Some(Ok(output))) => Some(output.value()),
+        _ => None,
+    };
+    session.tool_is_done(ext_id, &call.tool_call_id, returned);
+    match done {
+        None => Done::CalledOff(voice.called_off()),
+        Some(None) => {
+            scope.cancel();
+            Done::Result(Err(left_behind(voice, plugin, call)))
         }
-        Err(error) if turn.cancelled().is_cancelled() => {
-            cancelled(turn, proposal, "session-cancelled");
-            Err(error)
-        }
-        // Nobody is there who could be asked, so the turn cannot go on.
-        Err(error) if error.code() == codes::HEADLESS_INTERACTION_REQUIRED.name => Err(error),
-        Err(error) => {
-            failed(turn, proposal, duration, &error);
-            Ok(Err(error))
+        Some(Some(done)) => match done {
+            Ok(output) => Done::Result(Ok(output.into_parts().0)),
+            Err(error) if voice.cancelled().is_cancelled() => Done::CalledOff(error),
+            Err(error) if error.code() == codes::HEADLESS_INTERACTION_REQUIRED.name => {
+                Done::Halted(error)
+            }
+            Err(error) => Done::Result(Err(error)),
+        },
+    }
+}
+
+/// How long a tool may take, not counting the time it waits for a person.
+fn patience(voice: &Voice, plugin: &Active) -> Duration {
+    let own = plugin.identity().config.get("timeoutMs");
+    let own = own.and_then(Value::as_u64).map(Duration::from_millis);
+    own.unwrap_or(voice.session().rules().tool)
+}
+
+async fn patiently<T>(
+    voice: &Voice,
+    plugin: &Active,
+    running: impl Future<Output = T>,
+) -> Option<T> {
+    let session = voice.session();
+    let limit = patience(voice, plugin);
+    let ext_id = plugin.identity().ext_id.as_str();
+    let mut running = std::pin::pin!(running);
+    loop {
+        let done = in_time(&**session.timer(), limit, running.as_mut()).await;
+        if done.is_some() || !session.prompts().is_asking(ext_id) {
+            return done;
         }
     }
 }
 
-fn failed(turn: &Turn, proposal: &Proposal, duration: u64, error: &Error) {
-    let payload = json!({
-        "toolCallId": proposal.tool_call_id,
-        "toolName": proposal.tool_name,
+/// A tool that does not come back is named and left where it is.
+fn left_behind(voice: &Voice, plugin: &Active, call: &Proposal) -> Error {
+    let ext_id = plugin.identity().ext_id.as_str();
+    let limit = patience(voice, plugin).as_millis();
+    let message = format!("`{}` did not come back within {limit} ms", call.tool_name);
+    let code = &codes::EXECUTION_TIMEOUT;
+    voice
+        .session()
+        .report(&Diagnostic::error(code, &*message).of(ext_id));
+    Error::new(code.class, code.name, message)
+        .with("toolName", call.tool_name.as_str())
+        .with("extId", ext_id)
+}
+
+/// What hooks on `TOOL_CALL/post` are told besides the result.
+struct Seen<'a> {
+    call: &'a Proposal,
+    key: Option<&'a str>,
+    began: (Instant, std::time::SystemTime),
+}
+
+impl Seen<'_> {
+    async fn by(
+        &self,
+        voice: &Voice,
+        hooks: &Hooks,
+        result: Result<Value>,
+    ) -> Result<Result<Value>> {
+        let slot = Slot::ToolCallPost;
+        if !hooks.any(slot, FiringMode::PerCall) {
+            return Ok(result);
+        }
+        let passage = Passage {
+            voice,
+            slot,
+            mode: FiringMode::PerCall,
+        };
+        let before = self.payload(&result);
+        let after = hooks.transform(passage, before.clone()).await?;
+        hooks.observe(passage, &after).await;
+        if after["result"] == before["result"] {
+            return Ok(result);
+        }
+        let changed: Envelope = serde_json::from_value(after["result"].clone())
+            .map_err(|error| super::misshapen(slot, &error))?;
+        Ok(changed.into_result().map(|output| output.into_parts().0))
+    }
+
+    fn payload(&self, result: &Result<Value>) -> Value {
+        let result = match result {
+            Ok(value) => json!({"ok": true, "value": value}),
+            Err(error) => json!({"ok": false, "error": error}),
+        };
+        json!({
+            "toolCallId": self.call.tool_call_id,
+            "invocationId": self.call.tool_call_id,
+            "toolName": self.call.tool_name,
+            "toolId": self.call.tool_name,
+            "approvalKey": self.key,
+            "startedAt": platform::rfc3339(self.began.1),
+            "endedAt": platform::rfc3339(platform::now()),
+            "durationMs": millis_since(self.began.0),
+            "result": result,
+        })
+    }
+}
+
+fn tell_ended(voice: &Voice, call: &Proposal, began: Instant, result: &Result<Value>) {
+    let duration = millis_since(began);
+    match result {
+        Ok(_) => {
+            let payload = json!({
+                "toolCallId": call.tool_call_id,
+                "toolName": call.tool_name,
+                "durationMs": duration,
+            });
+            voice.audit("ToolInvocation", Some("ToolCallSucceeded"), payload.clone());
+            let metrics = voice.session().metrics();
+            metrics.tool_invoked(&call.tool_name, Outcome::Succeeded);
+            voice.publish("ToolInvocationSucceeded", &payload);
+        }
+        Err(error) => failed(voice, call, "execution-failed", duration, error, true),
+    }
+}
+
+/// Puts on record that a call failed before or while it ran. A call that was only not allowed is not told as failed.
+pub(super) fn tell_failed(
+    work: &Work,
+    call: &Proposal,
+    reason: &str,
+    duration: u64,
+    error: &Error,
+    told: bool,
+) {
+    failed(&work.voice, call, reason, duration, error, told);
+}
+
+fn failed(voice: &Voice, call: &Proposal, reason: &str, duration: u64, error: &Error, told: bool) {
+    let mut payload = json!({
+        "toolCallId": call.tool_call_id,
+        "toolName": call.tool_name,
         "durationMs": duration,
         "errorClass": error.class(),
         "errorCode": error.code(),
         "message": error.message(),
     });
-    let session = turn.session();
-    session.books().audit(
-        "ToolInvocation",
-        Some("ToolCallFailed"),
-        turn.id(),
-        payload.clone(),
-    );
-    session
-        .metrics()
-        .tool_invoked(&proposal.tool_name, Outcome::Failed);
-    turn.publish("ToolInvocationFailed", &payload);
+    if told {
+        let metrics = voice.session().metrics();
+        metrics.tool_invoked(&call.tool_name, Outcome::Failed);
+        voice.publish("ToolInvocationFailed", &payload);
+    }
+    payload["reason"] = reason.into();
+    voice.audit("ToolInvocation", Some("ToolCallFailed"), payload);
 }
 
-fn cancelled(turn: &Turn, proposal: &Proposal, reason: &str) {
-    let payload = json!({
-        "toolCallId": proposal.tool_call_id,
-        "toolName": proposal.tool_name,
+pub(super) fn tell_cancelled(work: &Work, call: &Proposal, reason: &str) {
+    work.turn
+        .publish("ToolInvocationCancelled", &cancelled(call, reason));
+}
+
+fn cancelled(call: &Proposal, reason: &str) -> Value {
+    json!({
+        "toolCallId": call.tool_call_id,
+        "toolName": call.tool_name,
         "reason": reason,
-    });
-    turn.publish("ToolInvocationCancelled", &payload);
+    })
+}
+
+/// The turn's own voice is silent by now, and this is still to be told.
+fn tell_called_off(voice: &Voice, call: &Proposal) {
+    let payload = cancelled(call, "session-cancelled");
+    let books = voice.session().books();
+    books.publish("ToolInvocationCancelled", voice.turn_id(), &payload);
 }
 
 /// The arguments in one line, for people.
-fn summary(args: &Value) -> String {
+pub(super) fn summary(args: &Value) -> String {
     const LONGEST: usize = 120;
     let text = args.to_string();
     match text.char_indices().nth(LONGEST) {

@@ -4,7 +4,7 @@ use serde_json::json;
 use stud_contract_meta::{Kind, Result};
 use stud_host_api::BoxFuture;
 use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion};
-use stud_host_api::context::{ContextContributor, ContextFragment};
+use stud_host_api::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use stud_host_api::refusal;
 use stud_host_api::session::{
     Appended, ChildOutcome, OpenChild, Page, SessionAccessor, SessionRecord, SessionView,
@@ -12,6 +12,7 @@ use stud_host_api::session::{
 };
 
 use super::{Host, now};
+use crate::context;
 use crate::scope::Scope as Layer;
 use crate::session::Slot;
 
@@ -91,7 +92,7 @@ impl StateSlot for Slot {
 }
 
 impl ContextContributor for Host {
-    fn contribute(&self, _: ContextFragment) -> BoxFuture<'_, Result<()>> {
+    fn contribute(&self, fragment: ContextFragment) -> BoxFuture<'_, Result<()>> {
         if let Err(error) = self.alive("context") {
             return now(Err(error));
         }
@@ -99,7 +100,36 @@ impl ContextContributor for Host {
             let refused = refusal::context_contribution_forbidden(self.category());
             return now(Err(refused));
         }
-        now(self.not_ready("context"))
+        // Only while this plugin is asked what it adds is there a request to add to.
+        now(self.session("context").and_then(|session| {
+            if session.desk().hand_in(self.id(), fragment) {
+                Ok(())
+            } else {
+                self.not_ready("context")
+            }
+        }))
+    }
+
+    fn compact(&self, how: Compacting) -> BoxFuture<'_, Result<Compacted>> {
+        if let Err(error) = self.alive("context") {
+            return now(Err(error));
+        }
+        if !matches!(self.plugin.kind, Kind::Tool | Kind::Command) {
+            return now(Err(refusal::compaction_forbidden(self.category())));
+        }
+        let session = match self.session("context") {
+            Ok(session) => session,
+            Err(error) => return now(Err(error)),
+        };
+        Box::pin(async move {
+            let scopes = session.scopes();
+            let cancelled = scopes.tool_of(self.id()).or_else(|| scopes.turn());
+            let cancelled = cancelled.unwrap_or_else(|| session.scope().token());
+            match context::compact(&session, cancelled, &how).await {
+                Some(compacted) => compacted,
+                None => self.not_ready("context"),
+            }
+        })
     }
 }
 

@@ -46,6 +46,9 @@ impl InteractionRequester for Host {
             Ok(session) => session,
             Err(error) => return now(Err(error)),
         };
+        if let Err(error) = session.may_ask(self.id(), &payload) {
+            return now(Err(error));
+        }
         let raised = session.ask(Some(self.id()), self.innermost(&session), payload);
         Box::pin(raised)
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use stud_host_api::metrics::{RuntimeSnapshot, TokenDelta};
 
 use crate::sync::{Mutex, lock};
-use crate::work::{self, Mailbox};
+use crate::work::{self, Mailbox, Pace};
 
 /// How many pieces of text may wait for a plugin before it loses its token subscriptions.
 pub const PENDING_TOKENS: usize = 65_536;
@@ -73,7 +73,7 @@ impl Outbox {
         Arc::new(Self {
             ext_id: ext_id.to_owned(),
             contents,
-            bell: Mailbox::new(move |_| deliver(&delivered)),
+            bell: Mailbox::new(Pace::Leisurely, move |_| deliver(&delivered)),
             on_stuck,
         })
     }

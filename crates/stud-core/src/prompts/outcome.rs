@@ -10,6 +10,7 @@ use stud_contract_session_store::Durability;
 use stud_diagnostics::codes;
 
 use super::Prompt;
+use crate::events::Roused;
 use crate::ledger::{Draft, closed};
 use crate::planted::{Fault, planted};
 use crate::platform;
@@ -150,7 +151,7 @@ impl Outcome {
     }
 
     /// What subscribers hear.
-    pub(super) fn publish(&self, prompt: &Prompt, raised: bool) {
+    pub(super) fn publish(&self, prompt: &Prompt, raised: bool) -> Roused {
         let (books, request) = (&prompt.asker.books, &prompt.request);
         let correlation_id = &request.correlation_id;
         if let Self::Halted { hint } = self {
@@ -163,7 +164,7 @@ impl Outcome {
             books.publish("HeadlessInteractionRequired", correlation_id, &payload);
         }
         if !raised {
-            return;
+            return Roused::default();
         }
         let Self::Answered {
             ext_id, response, ..
@@ -175,7 +176,7 @@ impl Outcome {
             Ok(Some(answer)) => InteractionAnswered::accepted(request, &answer, ext_id),
             _ => InteractionAnswered::rejected(request, ext_id),
         };
-        books.publish(InteractionAnswered::NAME, correlation_id, &answered);
+        books.place(InteractionAnswered::NAME, correlation_id, &answered)
     }
 
     /// What the asker gets.
@@ -256,7 +257,7 @@ impl Outcome {
     }
 }
 
-fn draft(prompt: &Prompt) -> Draft {
+pub(super) fn draft(prompt: &Prompt) -> Draft {
     Draft {
         kind: "interaction_request",
         correlation_id: Some(prompt.request.correlation_id.clone()),
@@ -284,16 +285,34 @@ pub(super) fn request_record(prompt: &Prompt) -> Draft {
 }
 
 /// Subscribers learn that something is asked, and not what.
-pub(super) fn publish_raised(prompt: &Prompt) {
+pub(super) fn publish_raised(prompt: &Prompt) -> Roused {
     let raised = InteractionRaised::new(&prompt.request, prompt.asker.ext_id.clone());
     let correlation_id = &prompt.request.correlation_id;
     let books = &prompt.asker.books;
-    books.publish(InteractionRaised::NAME, correlation_id, &raised);
+    books.place(InteractionRaised::NAME, correlation_id, &raised)
 }
 
-pub(super) fn publish_cancelled(prompt: &Prompt) {
+pub(super) fn publish_cancelled(prompt: &Prompt) -> Roused {
     let cancelled = InteractionCancelled::new(&prompt.request);
     let correlation_id = &prompt.request.correlation_id;
     let books = &prompt.asker.books;
-    books.publish(InteractionCancelled::NAME, correlation_id, &cancelled);
+    books.place(InteractionCancelled::NAME, correlation_id, &cancelled)
+}
+
+/// Subscribers learn that a prompt can still be answered though its tool is gone.
+pub(super) fn publish_detached(prompt: &Prompt) {
+    let mut payload = json!({
+        "correlationId": prompt.request.correlation_id,
+        "interactionId": prompt.id(),
+        "kind": prompt.request.kind().as_str(),
+    });
+    if let Some(asker) = &prompt.asker.ext_id {
+        payload["extId"] = asker.as_str().into();
+    }
+    let books = &prompt.asker.books;
+    books.publish(
+        "InteractionDetached",
+        &prompt.request.correlation_id,
+        &payload,
+    );
 }

@@ -1,6 +1,7 @@
 use std::sync::mpsc;
 
 use serde_json::{Value, json};
+use stud_abi::CancellationSource;
 use stud_contract_interaction::{
     Approve, Ask, AskAnswer, AuthPassword, Confirm, GrantStageTool, Status, ToolInput,
 };

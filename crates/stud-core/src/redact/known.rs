@@ -1,7 +1,9 @@
 //! Finding known values in a text, all in one pass.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use zeroize::Zeroizing;
@@ -21,25 +23,50 @@ pub(super) fn is_learnable(value: &str) -> bool {
 
 /// Finds a set of values. A copy costs a counter.
 #[derive(Clone)]
-pub(super) struct Finder(AhoCorasick);
+pub(crate) struct Finder {
+    automaton: AhoCorasick,
+    /// Which value each form of one is of.
+    value_of: Arc<[usize]>,
+}
 
 impl Finder {
     /// Nothing if there is nothing to find.
-    pub(super) fn of<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
-        let forms: Vec<Zeroizing<String>> = values.flat_map(forms).collect();
-        if forms.is_empty() {
+    pub(crate) fn of<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let (mut all, mut value_of) = (Vec::new(), Vec::new());
+        for (index, value) in values.enumerate() {
+            let forms = forms(value);
+            value_of.extend(forms.iter().map(|_| index));
+            all.extend(forms);
+        }
+        if all.is_empty() {
             return None;
         }
         // It fails only for more patterns than fit into memory.
         let found = AhoCorasick::builder()
             // The faster automaton is a hundred times the size of the values, and a certificate is not small.
             .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(forms.iter().map(|form| form.as_bytes()));
-        found.ok().map(Self)
+            .build(all.iter().map(|form| form.as_bytes()));
+        let automaton = found.ok()?;
+        Some(Self {
+            automaton,
+            value_of: value_of.into(),
+        })
     }
 
     pub(super) fn finds(&self, text: &str) -> bool {
-        self.0.is_match(text)
+        self.automaton.is_match(text)
+    }
+
+    /// The values that stand in the text, by their place among those this was made of.
+    pub(crate) fn which(&self, text: &str) -> BTreeSet<usize> {
+        // Almost every text ends here.
+        if !self.finds(text) {
+            return BTreeSet::new();
+        }
+        let found = self.automaton.find_overlapping_iter(text);
+        found
+            .filter_map(|found| self.value_of.get(found.pattern().as_usize()).copied())
+            .collect()
     }
 
     /// The text with each occurrence replaced. Occurrences that overlap are replaced together: no byte of any stays.
@@ -65,7 +92,7 @@ impl Finder {
             return places;
         }
         // Matches come in the order of their ends, so a long one may begin before several short ones.
-        for found in self.0.find_overlapping_iter(text) {
+        for found in self.automaton.find_overlapping_iter(text) {
             let mut place = found.range();
             while let Some(last) = places.pop_if(|last| last.end > place.start) {
                 place.start = place.start.min(last.start);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::Durability;
 use stud_diagnostics::codes;
@@ -10,6 +10,7 @@ use stud_diagnostics::codes;
 use super::Session;
 use crate::ledger::{Draft, closed};
 use crate::planted::{Fault, planted};
+use crate::prompts::{Inbox, LateAnswer};
 use crate::sync::{Mutex, Promise, lock, promise};
 
 /// Something the person said.
@@ -22,6 +23,9 @@ pub struct Input {
     pub ext_id: String,
     /// As typed.
     pub text: String,
+    /// The prompt it answers, when the tool that asked was gone by then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caused_by: Option<String>,
 }
 
 /// How many inputs may wait.
@@ -109,7 +113,36 @@ impl Inputs {
     }
 }
 
+/// What a person answers to a tool that is gone is said to the session.
+impl Inbox for Session {
+    fn reserve(&self) -> Result<()> {
+        self.inputs.reserve()
+    }
+
+    fn arrive(&self, answer: Option<LateAnswer>) {
+        self.inputs.arrive(answer.map(|answer| Input {
+            seq: answer.seq,
+            ext_id: answer.ext_id,
+            text: answer.text,
+            caused_by: Some(answer.interaction_id),
+        }));
+    }
+}
+
 impl Session {
+    /// The call of a tool is over. If it said that the answer may come later, the prompt it waited for stays open.
+    pub(crate) fn tool_is_done(&self, ext_id: &str, tool_call_id: &str, returned: Option<&Value>) {
+        let may_come_later = |value: &Value| value["pending"] == true && value["queued"] == true;
+        if returned.is_some_and(may_come_later) {
+            let inbox = self.this.clone();
+            self.prompts
+                .detach(&self.books, ext_id, tool_call_id, inbox);
+        } else {
+            self.prompts
+                .forget_overdue(&self.books, ext_id, tool_call_id);
+        }
+    }
+
     /// Takes something the person said. When this returns, it will be answered even if the power fails now.
     pub async fn submit(&self, ext_id: &str, text: String) -> Result<u64> {
         self.inputs.reserve()?;
@@ -127,6 +160,7 @@ impl Session {
                     seq: *seq,
                     ext_id,
                     text,
+                    caused_by: None,
                 });
                 session.inputs.arrive(input);
             }

@@ -16,7 +16,14 @@ pub(crate) struct Scopes {
 struct Open {
     turn: Option<CancellationSource>,
     /// By plugin and call. A plugin may serve several calls at a time.
-    tools: BTreeMap<(String, String), CancellationSource>,
+    tools: BTreeMap<(String, String), Call>,
+}
+
+/// A tool call that goes on.
+struct Call {
+    scope: CancellationSource,
+    /// How often it has asked the person again.
+    reprompts: u32,
 }
 
 impl Scopes {
@@ -48,13 +55,25 @@ impl Scopes {
         let mut open = lock(&self.open);
         let tool = open.turn.as_ref().unwrap_or(&self.session).child();
         let key = (ext_id.to_owned(), tool_call_id.to_owned());
-        open.tools.insert(key, tool.clone());
+        let scope = tool.clone();
+        let reprompts = 0;
+        open.tools.insert(key, Call { scope, reprompts });
         tool
     }
 
     pub(crate) fn end_tool(&self, ext_id: &str, tool_call_id: &str) {
         let key = (ext_id.to_owned(), tool_call_id.to_owned());
         lock(&self.open).tools.remove(&key);
+    }
+
+    /// Counts that a call asks the person again; gives how often it has. A call that is not open asks for the first time.
+    pub(super) fn asks_again(&self, ext_id: &str, tool_call_id: &str) -> u32 {
+        let key = (ext_id.to_owned(), tool_call_id.to_owned());
+        let mut open = lock(&self.open);
+        open.tools.get_mut(&key).map_or(0, |call| {
+            call.reprompts += 1;
+            call.reprompts
+        })
     }
 
     /// The turn's token, if a turn runs.
@@ -80,6 +99,6 @@ impl Scopes {
         let of_plugin = open.tools.iter().filter(|((owner, _), _)| owner == ext_id);
         // Ids are in the order they were made.
         let newest = of_plugin.max_by(|((_, one), _), ((_, other), _)| one.cmp(other));
-        newest.map(|(_, source)| source.token())
+        newest.map(|(_, call)| call.scope.token())
     }
 }

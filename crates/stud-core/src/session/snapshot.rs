@@ -1,10 +1,13 @@
 //! Snapshots: a session as a whole, written at the end of a turn.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use stud_contract_meta::Result;
 use stud_contract_session_store::{Durability, SessionManifest, SlotBlob, Stored};
 
+use super::kept::Kept;
 use super::memory::SNAPSHOT_BUDGET;
 use super::{Input, Session};
 use crate::ledger::{LooseEnds, closed};
@@ -32,7 +35,7 @@ pub(super) struct Saved {
 struct Cut {
     core: CoreSlot,
     slots: Vec<SlotBlob>,
-    messages: Vec<Map<String, Value>>,
+    messages: Vec<Arc<Kept>>,
 }
 
 /// What core keeps beside the manifest.
@@ -52,6 +55,11 @@ impl Session {
     /// What a snapshot of the whole conversation would weigh.
     pub(super) fn snapshot_bytes(&self) -> usize {
         lock(&self.conversation).full_bytes()
+    }
+
+    /// The last snapshot is not worth comparing with any more.
+    pub(super) fn forget_saved(&self) {
+        lock(&self.saved).bytes = 0;
     }
 
     /// Writes a snapshot, if it is time for one.
@@ -110,7 +118,7 @@ impl Session {
                 loose_ends: self.books.ledger.loose_ends(),
             },
             slots: self.slots.all(),
-            messages: lock(&self.conversation).messages(),
+            messages: lock(&self.conversation).history(),
         }
     }
 
@@ -130,13 +138,14 @@ impl Session {
         let Cut {
             core,
             mut slots,
-            mut messages,
+            messages,
         } = cut;
         slots.push(SlotBlob {
             ext_id: CORE_SLOT.to_owned(),
             slot_version: "1.0.0".to_owned(),
             payload: serde_json::to_value(core).unwrap_or_default(),
         });
+        let mut messages: Vec<_> = messages.iter().map(|kept| kept.message().clone()).collect();
         for message in &mut messages {
             for value in message.values_mut() {
                 self.books.redactor.redact(value);

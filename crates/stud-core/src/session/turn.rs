@@ -43,11 +43,46 @@ impl Voice {
         &self.session
     }
 
+    /// Which turn.
+    pub fn turn_id(&self) -> &str {
+        &self.turn_id
+    }
+
     /// Tells subscribers, unless the turn was called off.
     pub fn publish(&self, name: &str, payload: &Value) {
         if !self.cancelled.is_cancelled() {
             self.session.books.publish(name, &self.turn_id, payload);
         }
+    }
+
+    /// Puts something on record that happened in the turn.
+    pub fn audit(&self, class: &str, kind: Option<&str>, payload: Value) {
+        self.session
+            .books
+            .audit(class, kind, &self.turn_id, payload);
+    }
+
+    /// Fires when the turn is called off.
+    pub fn cancelled(&self) -> &CancellationToken {
+        &self.cancelled
+    }
+
+    /// What is said of work that was not waited for.
+    pub fn called_off(&self) -> Error {
+        let code = &codes::TURN_CANCELLED;
+        let message = "the turn was called off";
+        Error::new(code.class, code.name, message).with("reason", "user")
+    }
+
+    /// What a call made in this turn is told of it.
+    pub fn call(&self, cancelled: CancellationToken, tool_call_id: Option<&str>) -> CallContext {
+        let ids = CallIds {
+            session_id: Some(self.session.id().to_owned()),
+            correlation_id: Some(self.turn_id.clone()),
+            tool_call_id: tool_call_id.map(str::to_owned),
+        };
+        // Maps with text keys cannot fail to become JSON.
+        CallContext::new(cancelled, serde_json::to_string(&ids).unwrap_or_default())
     }
 }
 
@@ -202,6 +237,11 @@ impl Turn {
         self.scope.token()
     }
 
+    /// A scope inside this turn, which can be called off by itself.
+    pub(crate) fn inner_scope(&self) -> CancellationSource {
+        self.scope.child()
+    }
+
     /// Speaks for this turn from another thread.
     pub fn voice(&self) -> Voice {
         Voice {
@@ -209,17 +249,6 @@ impl Turn {
             turn_id: self.id.clone(),
             cancelled: self.cancelled(),
         }
-    }
-
-    /// What a call made in this turn is told of it.
-    pub fn call(&self, cancelled: CancellationToken, tool_call_id: Option<&str>) -> CallContext {
-        let ids = CallIds {
-            session_id: Some(self.session.id().to_owned()),
-            correlation_id: Some(self.id.clone()),
-            tool_call_id: tool_call_id.map(str::to_owned),
-        };
-        // Maps with text keys cannot fail to become JSON.
-        CallContext::new(cancelled, serde_json::to_string(&ids).unwrap_or_default())
     }
 
     /// Tells subscribers of this turn.
@@ -235,12 +264,36 @@ impl Turn {
         payload: Value,
     ) -> Result<u64> {
         let draft = self.draft(kind, payload.clone());
+        let id = self.id.clone();
         self.commit(draft, move |session, seq| {
             if let Some(role) = role {
-                lock(&session.conversation).say(role, payload, seq);
+                lock(&session.conversation).say(role, payload, seq, Some(&id));
             }
         })
         .await
+    }
+
+    /// Adds several records of this turn at once.
+    pub async fn record_all(&self, kind: &'static str, payloads: Vec<Value>) -> Result<()> {
+        if payloads.is_empty() {
+            return Ok(());
+        }
+        let drafts = payloads
+            .into_iter()
+            .map(|payload| self.draft(kind, payload))
+            .collect();
+        let ledger = &self.session.books.ledger;
+        ledger.append(drafts, Durability::Written).await.map(drop)
+    }
+
+    /// Puts other words into the input that this turn answers, or takes it out of the conversation.
+    pub async fn revise_input(&self, seq: u64, text: Option<String>) -> Result<()> {
+        let draft = self.draft("user_message", json!({"inputSeq": seq, "text": text}));
+        self.commit(draft, move |session, _| {
+            lock(&session.conversation).revise(seq, text.as_deref());
+        })
+        .await
+        .map(drop)
     }
 
     /// Adds a record, with what follows from it. It follows before a snapshot can say that it has the record.
@@ -274,16 +327,18 @@ impl Turn {
     /// Puts the turn on record, and then tells of it.
     fn announce(&self, input: &Input, from: State) -> Result<()> {
         let session = &self.session;
-        let start = self.draft(
-            "turn_start",
-            json!({"turnId": self.id, "inputSeq": input.seq}),
-        );
-        let (text, seq) = (input.text.clone(), input.seq);
+        let mut told = json!({"turnId": self.id});
+        if let Some(prompt) = &input.caused_by {
+            told["causedBy"] = prompt.as_str().into();
+        }
+        let mut start = self.draft("turn_start", told.clone());
+        start.payload["inputSeq"] = input.seq.into();
+        let (text, seq, id) = (input.text.clone(), input.seq, self.id.clone());
         let history = lock(&session.conversation).len();
         let begun = self.commit(start, move |session, _| {
             session.inputs.begun();
             lock(&session.progress).turn_count += 1;
-            lock(&session.conversation).say("user", text.into(), seq);
+            lock(&session.conversation).say("user", text.into(), seq, Some(&id));
         });
         block_on(begun)?;
         let payload = json!({"turnId": self.id, "userInput": input.text, "historyLength": history});
@@ -291,7 +346,7 @@ impl Turn {
             .books
             .audit("Turn", Some("TurnStarted"), &self.id, payload);
         session.metrics.turn_began(platform::now());
-        self.publish("SessionTurnStart", &json!({"turnId": self.id}));
+        self.publish("SessionTurnStart", &told);
         let trigger = if from == State::Idle {
             "FirstTurn"
         } else {

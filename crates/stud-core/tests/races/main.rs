@@ -31,6 +31,7 @@ mod parlor;
 mod answering;
 mod calling_off;
 mod coming_and_going;
+mod detaching;
 mod recording;
 mod hearing;
 mod living;

@@ -8,11 +8,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use shuttle::thread::{self, JoinHandle};
 use stud_contract_session_store::Durability;
+use stud_core::desk::Terms;
 use stud_core::events::Service;
 use stud_core::limits::Limits;
 use stud_core::metrics::Collector;
 use stud_core::prompts::Absence;
 use stud_core::redact::Redactor;
+use stud_core::rules::Rules;
 use stud_core::session::{self, Ending, Founding, Input, SecurityMode, Session};
 use stud_core::work::block_on;
 use stud_host_api::metrics::RuntimeSnapshot;
@@ -39,8 +41,11 @@ fn founding(shelf: &Arc<Shelf>) -> Founding {
         trails: None,
         redactor: Arc::new(Redactor::new()),
         absence: Absence::default(),
+        rules: Rules::default(),
         tool_timeout: Duration::from_secs(300),
+        most_reprompts: 10,
         limits: Limits::default(),
+        terms: Terms::default(),
         timer: clock.clone(),
         metrics: Collector::new(RuntimeSnapshot::default(), clock, Duration::from_millis(50)),
     }

@@ -3,11 +3,16 @@
 use stud_core::Fault;
 
 use crate::explore::finds;
-use crate::{answering, calling_off, coming_and_going, hearing, living};
+use crate::{answering, calling_off, coming_and_going, detaching, hearing, living};
 
 #[test]
 fn a_second_winner_is_noticed() {
     finds(Fault::TwoWinners, calling_off::time_runs_out);
+}
+
+#[test]
+fn a_second_late_answer_is_noticed() {
+    finds(Fault::TwoWinners, detaching::late);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use shuttle::rand::{Rng as _, thread_rng};
 use shuttle::sync::Mutex;
 use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::{Durability, JournalBatch, JournalPage, Page, Stored};
@@ -12,10 +13,11 @@ use stud_diagnostics::codes;
 use stud_host_api::session::TranscriptRecord;
 
 /// A [`MemoryStore`] that is watched.
-#[derive(Default)]
 pub(crate) struct Shelf {
     kept: MemoryStore,
     state: Mutex<State>,
+    /// Whether whoever posts to the ledger may write by itself. Every model is tried with both.
+    at_once: bool,
 }
 
 #[derive(Default)]
@@ -29,7 +31,11 @@ struct State {
 
 impl Shelf {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::default()
+        Arc::new(Self {
+            kept: MemoryStore::default(),
+            state: Mutex::default(),
+            at_once: thread_rng().r#gen(),
+        })
     }
 
     /// A store whose calls of `append` fail while their number is in `failing`. A failed batch takes two of them,
@@ -60,7 +66,7 @@ impl Shelf {
             records: page.records,
             durability: Durability::Synced,
         };
-        left.append(session_id, batch).unwrap();
+        left.append(session_id, &batch).unwrap();
         left
     }
 
@@ -100,7 +106,11 @@ impl Store for Shelf {
         true
     }
 
-    fn append(&self, session_id: &str, batch: JournalBatch) -> Result<()> {
+    fn appends_at_once(&self) -> bool {
+        self.at_once
+    }
+
+    fn append(&self, session_id: &str, batch: &JournalBatch) -> Result<()> {
         let mut state = self.state.lock().unwrap();
         let number = state.appends;
         state.appends += 1;

@@ -18,7 +18,7 @@ use crate::audit::{ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRec
 use crate::cancellation::{CancellationFactory, Scope};
 use crate::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion};
 use crate::config::ConfigReader;
-use crate::context::{ContextContributor, ContextFragment};
+use crate::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use crate::env::EnvReader;
 use crate::events::{Event, EventPublisher};
 use crate::interaction::InteractionRequester;
@@ -218,6 +218,10 @@ impl ResourceReader for Asking {
 impl ContextContributor for Asking {
     fn contribute(&self, fragment: ContextFragment) -> BoxFuture<'_, Result<()>> {
         wait::<operation::ContextContribute>(&self.handle, &fragment)
+    }
+
+    fn compact(&self, how: Compacting) -> BoxFuture<'_, Result<Compacted>> {
+        wait::<operation::ContextCompact>(&self.handle, &how)
     }
 }
 

@@ -15,7 +15,7 @@ use super::snapshot::{Known, Newest, Revised};
 use crate::HostApi;
 use crate::audit::{ActiveSubagent, AuditEvent, AuditQuery, AuditRecord};
 use crate::commands::{CommandArgs, CommandRef, CommandResult, Completion};
-use crate::context::ContextFragment;
+use crate::context::{Compacted, Compacting, ContextFragment};
 use crate::events::Event;
 use crate::metrics::TokenDelta;
 use crate::prompt::{Prompt, PromptFilter, PromptRef};
@@ -201,6 +201,8 @@ operations! {
             |at, Id { id }| at.host.resource().read(&id);
         ContextContribute "context.contribute" (ContextFragment, ContextFragment::read) -> ():
             |at, fragment| at.host.context().contribute(fragment);
+        ContextCompact "context.compact" (Compacting) -> Compacted:
+            |at, how| at.host.context().compact(how);
         CommandsDispatch "commands.dispatch" (Dispatch) -> CommandResult:
             |at, Dispatch { name, args }| at.host.commands().dispatch(&name, args);
     }

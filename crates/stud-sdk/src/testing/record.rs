@@ -7,10 +7,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use stud_abi::CancellationSource;
 use stud_contract_interaction::{Payload, Request, Response};
+use stud_contract_meta::Result;
 use stud_host_api::audit::AuditRecord;
 use stud_host_api::cancellation::Scope;
 use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult};
-use stud_host_api::context::ContextFragment;
+use stud_host_api::context::{Compacted, Compacting, ContextFragment};
 use stud_host_api::events::Event;
 use stud_host_api::metrics::{RuntimeSnapshot, SnapshotHandler, TokenHandler};
 use stud_host_api::prompt::Prompt;
@@ -52,6 +53,10 @@ pub(crate) struct Record {
     pub(crate) prompts: Vec<Prompt>,
     pub(crate) resources: Vec<(ResourceRef, Resource)>,
     pub(crate) contributed: Vec<ContextFragment>,
+    /// What the plugin asked for.
+    pub(crate) compactions: Vec<Compacting>,
+    /// What it gets.
+    pub(crate) compacted: Result<Compacted>,
     pub(crate) commands: Vec<(CommandRef, CommandResult)>,
     pub(crate) dispatched: Vec<(String, CommandArgs)>,
     pub(crate) snapshot: Arc<RuntimeSnapshot>,
@@ -102,6 +107,8 @@ impl Record {
             prompts: Vec::new(),
             resources: Vec::new(),
             contributed: Vec::new(),
+            compactions: Vec::new(),
+            compacted: Ok(Compacted::default()),
             commands: Vec::new(),
             dispatched: Vec::new(),
             snapshot: Arc::default(),

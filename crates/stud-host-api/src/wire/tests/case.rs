@@ -207,6 +207,21 @@ fn of_the_session() -> Vec<Case> {
             answered: Value::Null,
         },
         Case {
+            name: "context.compact",
+            call: |host| {
+                let how = json!({"targetUtilizationPercent": 60});
+                written(ready(host.context().compact(read(how))))
+            },
+            asked: json!({"targetUtilizationPercent": 60, "preserveRecentTurns": 2}),
+            answered: json!({
+                "compactedSegments": 1,
+                "originalTokens": 900,
+                "compactedTokens": 300,
+                "newUtilizationPercent": 31.5,
+                "summary": "They spoke.",
+            }),
+        },
+        Case {
             name: "commands.dispatch",
             call: |host| written(ready(host.commands().dispatch("model", "echo-1".into()))),
             asked: json!(["model", "echo-1"]),

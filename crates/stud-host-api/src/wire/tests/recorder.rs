@@ -14,7 +14,7 @@ use crate::audit::{ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRec
 use crate::cancellation::{CancellationFactory, Scope};
 use crate::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion};
 use crate::config::ConfigReader;
-use crate::context::{ContextContributor, ContextFragment};
+use crate::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use crate::env::EnvReader;
 use crate::events::{Event, EventPublisher};
 use crate::interaction::InteractionRequester;
@@ -243,6 +243,10 @@ impl ResourceReader for Recorder {
 impl ContextContributor for Recorder {
     fn contribute(&self, fragment: ContextFragment) -> BoxFuture<'_, Result<()>> {
         self.later("context.contribute", json!(fragment))
+    }
+
+    fn compact(&self, how: Compacting) -> BoxFuture<'_, Result<Compacted>> {
+        self.later("context.compact", json!(how))
     }
 }
 

@@ -3,7 +3,7 @@
 use stud_contract_interaction::{Payload, Response};
 use stud_host_api::audit::AuditRecord;
 use stud_host_api::commands::CommandArgs;
-use stud_host_api::context::ContextFragment;
+use stud_host_api::context::{Compacting, ContextFragment};
 use stud_host_api::events::Event;
 use stud_host_api::session::{SessionRecord, SlotValue};
 
@@ -77,6 +77,13 @@ impl FakeHost {
         /// assert!(FakeHost::new().contributed().is_empty());
         /// ```
         contributed -> Vec<ContextFragment>;
+        /// How the plugin had the conversation compacted.
+        ///
+        /// ```
+        /// # use stud_sdk::testing::FakeHost;
+        /// assert!(FakeHost::new().compactions().is_empty());
+        /// ```
+        compactions -> Vec<Compacting>;
         /// The commands the plugin ran.
         ///
         /// ```

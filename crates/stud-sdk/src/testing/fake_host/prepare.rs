@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 use stud_contract_interaction::Answer;
-use stud_contract_meta::Error;
+use stud_contract_meta::{Error, Result};
 use stud_host_api::commands::{CommandRef, CommandResult};
+use stud_host_api::context::Compacted;
 use stud_host_api::prompt::Prompt;
 use stud_host_api::resource::{Resource, ResourceRef};
 use stud_host_api::session::{SecurityMode, SlotValue, TranscriptRecord};
@@ -172,6 +173,16 @@ impl FakeHost {
         command(command: CommandRef, result: CommandResult) |record, command, result| {
             record.commands.push((command, result));
         };
+        /// Says what comes of compacting the conversation.
+        ///
+        /// ```
+        /// # use stud_sdk::{host::context::{Compacted, Compacting}, testing::{FakeHost, block_on}};
+        /// let host = FakeHost::new().compacts(Ok(Compacted { compacted_segments: 1, ..Compacted::default() }));
+        /// let compacted = block_on(host.cx().host().context().compact(Compacting::default()))?;
+        /// assert_eq!(compacted.compacted_segments, 1);
+        /// # Ok::<(), stud_sdk::Error>(())
+        /// ```
+        compacts(result: Result<Compacted>) |record, result| record.compacted = result;
         /// Fills the plugin's state slot.
         ///
         /// ```

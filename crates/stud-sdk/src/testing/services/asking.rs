@@ -6,7 +6,7 @@ use stud_contract_meta::Result;
 use stud_host_api::BoxFuture;
 use stud_host_api::cancellation::{CancellationFactory, Scope};
 use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion};
-use stud_host_api::context::{ContextContributor, ContextFragment};
+use stud_host_api::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use stud_host_api::interaction::InteractionRequester;
 use stud_host_api::refusal::{self, Phase};
 
@@ -91,6 +91,16 @@ impl ContextContributor for Services {
             }
             record.contributed.push(fragment);
             Ok(())
+        }))
+    }
+
+    fn compact(&self, how: Compacting) -> BoxFuture<'_, Result<Compacted>> {
+        ready(self.open("context").and_then(|mut record| {
+            if !record.is_one_of(&["Tool", "Command"]) {
+                return Err(refusal::compaction_forbidden(record.kind()));
+            }
+            record.compactions.push(how);
+            record.compacted.clone()
         }))
     }
 }

@@ -1,0 +1,371 @@
+//! The authority stack: whether one proposed call may run.
+//!
+//! ```text
+//! there? → fits its schema? → approval key → gate (mode, remembered, asked) → guards → transforms → permit
+//! ```
+//!
+//! A transform that changes the arguments sends the call through the stack again: what was approved is what runs.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use stud_contract_hook::Slot;
+use stud_contract_interaction::{Answer, ApprovalScope, Approve, Decision, Payload};
+use stud_contract_meta::{Error, Result};
+use stud_contract_tool::ToolDeclaration;
+use stud_diagnostics::{Class, codes};
+use stud_host_api::session::SecurityMode;
+
+use super::permit::{ArgsDigest, Permit};
+use super::stream::Proposal;
+use super::tools::{summary, tell_cancelled, tell_failed};
+use super::{Work, misshapen};
+use crate::activate::{Active, Running};
+use crate::approvals::{Asked, check_key};
+use crate::validate::{Members, schema};
+
+/// What became of a proposal.
+pub(super) enum Judged {
+    /// It may run.
+    Permitted(Permit),
+    /// It may not, and the model is told why.
+    Refused(Proposal, Error),
+}
+
+/// Judges one proposal. Only what ends the turn is an error.
+pub(super) async fn judge(work: &Work, proposal: Proposal) -> Result<Judged> {
+    let (plugin, tool) = match find(work, &proposal) {
+        Ok(found) => found,
+        Err(error) => {
+            tell_cancelled(work, &proposal, "tool-not-available");
+            tell_failed(work, &proposal, "tool-not-available", 0, &error, false);
+            return Ok(Judged::Refused(proposal, error));
+        }
+    };
+    let bench = Bench {
+        work,
+        plugin: &plugin,
+        tool: &tool,
+    };
+    let (mut key, mut digest) = match bench.try_case(&proposal).await? {
+        Ok(passed) => passed,
+        Err(refusal) => return Ok(Judged::Refused(proposal, refusal)),
+    };
+    let mut call = bench.transform(&proposal).await?;
+    if ArgsDigest::of(&call) != digest {
+        (key, digest) = match bench.try_case(&call).await? {
+            Ok(passed) => passed,
+            Err(refusal) => return Ok(Judged::Refused(proposal, refusal)),
+        };
+        call.tool_call_id = proposal.tool_call_id;
+    }
+    let passage = work.passage(Slot::ToolCallPre);
+    work.hooks.observe(passage, &payload(&call)).await;
+    let permit = Permit::of(plugin.clone(), call, key, digest)?;
+    Ok(Judged::Permitted(permit))
+}
+
+fn find(work: &Work, proposal: &Proposal) -> Result<(Arc<Active>, ToolDeclaration)> {
+    let plugin = work.turn.plugins().tool(&proposal.tool_name).cloned();
+    let declared = plugin
+        .as_ref()
+        .and_then(|plugin| match &*plugin.identity().members {
+            Members::Tool(members) => members
+                .tools
+                .iter()
+                .find(|tool| tool.name == proposal.tool_name)
+                .cloned(),
+            _ => None,
+        });
+    plugin.zip(declared).ok_or_else(|| {
+        let code = &codes::TOOL_NOT_REGISTERED;
+        let message = format!("there is no tool `{}`", proposal.tool_name);
+        Error::new(code.class, code.name, message).with("toolName", proposal.tool_name.as_str())
+    })
+}
+
+/// What hooks on `TOOL_CALL/pre` see.
+fn payload(call: &Proposal) -> Value {
+    json!({
+        "toolCallId": call.tool_call_id,
+        "toolName": call.tool_name,
+        "toolId": call.tool_name,
+        "args": call.args,
+    })
+}
+
+/// Where the calls of one tool are judged.
+struct Bench<'a> {
+    work: &'a Work,
+    plugin: &'a Arc<Active>,
+    tool: &'a ToolDeclaration,
+}
+
+/// A case that was won: what was approved, and for exactly which arguments.
+type Won = (Option<String>, ArgsDigest);
+
+/// A no, and who says it.
+struct No {
+    source: &'static str,
+    code: String,
+    reason: String,
+}
+
+impl Bench<'_> {
+    /// The schema, the gate and the guards, for one set of arguments. A call that may not run has its result.
+    async fn try_case(&self, call: &Proposal) -> Result<Result<Won>> {
+        let digest = ArgsDigest::of(call);
+        if let Err(error) = self.fits(&call.args) {
+            tell_failed(self.work, call, "schema-violation", 0, &error, true);
+            return Ok(Err(error));
+        }
+        let key = match self.key(call) {
+            Ok(key) => key,
+            Err(error) => {
+                tell_failed(self.work, call, "preflight-denied", 0, &error, true);
+                return Ok(Err(error));
+            }
+        };
+        let verdict = match &key {
+            None => Ok(None),
+            Some(key) => self.gate(call, key).await,
+        };
+        let mut no = match verdict {
+            Ok(no) => no,
+            Err(end) => {
+                self.audit_end(call, key.as_deref(), &end);
+                return Err(end);
+            }
+        };
+        if no.is_none() {
+            let passage = self.work.passage(Slot::ToolCallPre);
+            let denial = self.work.hooks.guard(passage, &payload(call)).await?;
+            no = denial.map(|denial| No {
+                source: "guard",
+                code: denial.code,
+                reason: match denial.reason {
+                    reason if reason.is_empty() => format!("`{}` said no", denial.ext_id),
+                    reason => reason,
+                },
+            });
+        }
+        match no {
+            None => {
+                if let Some(key) = &key {
+                    self.audit(call, key, "approve", "mode-gate", None);
+                }
+                Ok(Ok((key, digest)))
+            }
+            Some(no) => {
+                let key = key.as_deref().unwrap_or_default();
+                self.audit(call, key, "deny", no.source, Some(&no.code));
+                Ok(Err(self.refuse(call, key, no)))
+            }
+        }
+    }
+
+    fn fits(&self, args: &Value) -> Result<()> {
+        let validator = self
+            .plugin
+            .validator(&self.tool.name, || schema::build(&self.tool.input_schema));
+        // A schema that does not compile was refused with the manifest.
+        let Some(validator) = validator else {
+            return Ok(());
+        };
+        let Some(error) = validator.iter_errors(args).next() else {
+            return Ok(());
+        };
+        let (place, problem) = (schema::place(&error), schema::problem(&error));
+        let code = &codes::INPUT_INVALID;
+        let message = format!("the arguments do not fit at `{place}`: {problem}");
+        Err(Error::new(code.class, code.name, message).with("fieldPath", place))
+    }
+
+    /// What an approval of the call would cover; nothing for a tool that needs none.
+    fn key(&self, call: &Proposal) -> Result<Option<String>> {
+        if !self.tool.gated {
+            return Ok(None);
+        }
+        let Running::Tool(instance) = self.plugin.running() else {
+            return Err(self.plugin.lacks("deriveApprovalKey"));
+        };
+        let reply = instance.approval_key(&call.tool_name, &call.args.to_string());
+        let key: String = self
+            .plugin
+            .read("deriveApprovalKey", reply)
+            .map_err(|error| self.underivable(error))?;
+        check_key(&key).map_err(|error| error.with("toolId", self.tool.name.as_str()))?;
+        Ok(Some(key))
+    }
+
+    /// A tool may refuse a call by itself before anyone is asked. Anything else is a fault of the tool.
+    fn underivable(&self, error: Error) -> Error {
+        if error.class() == Class::ToolTerminal.as_str() {
+            return error;
+        }
+        let code = &codes::APPROVAL_KEY_DERIVATION_FAILED;
+        let message = format!(
+            "`{}` could not say what an approval would cover: {}",
+            self.tool.name,
+            error.message()
+        );
+        Error::new(code.class, code.name, message)
+            .with("toolId", self.tool.name.as_str())
+            .with("extId", self.plugin.identity().ext_id.as_str())
+    }
+
+    /// The session's mode, what was approved before, or the person. Gives the no, if there is one.
+    async fn gate(&self, call: &Proposal, key: &str) -> Result<Option<No>> {
+        let session = self.work.turn.session();
+        let rules = session.rules();
+        let asked = Asked {
+            tool: &self.tool.name,
+            key,
+            coverage: self.tool.approval_coverage,
+        };
+        match session.facts().mode {
+            _ if rules.yolo => Ok(None),
+            SecurityMode::Yolo => Ok(None),
+            SecurityMode::Allowlist => {
+                let allowlist = rules.approvals.allowlist();
+                Ok(match allowlist.find(key) {
+                    Some(_) => None,
+                    None => Some(not_listed(key, allowlist.near(key))),
+                })
+            }
+            SecurityMode::Ask => {
+                let known = rules.approvals.find(asked).unwrap_or_else(|error| {
+                    // What cannot be read approves nothing. The person is asked and told.
+                    let reason = "approvals of the project do not count";
+                    session
+                        .books()
+                        .suppress(reason, self.work.turn.id(), &error);
+                    None
+                });
+                match known {
+                    Some(_) => Ok(None),
+                    None => self.ask(call, asked).await,
+                }
+            }
+        }
+    }
+
+    async fn ask(&self, call: &Proposal, asked: Asked<'_>) -> Result<Option<No>> {
+        let session = self.work.turn.session();
+        let approvals = &session.rules().approvals;
+        let mut description = format!("{} {}", call.tool_name, summary(&call.args));
+        if let Some(near) = approvals.near_miss(asked) {
+            description = format!("{description}\n{near}");
+        }
+        let payload = Payload::from(Approve {
+            tool_id: asked.tool.to_owned(),
+            approval_key: asked.key.to_owned(),
+            description,
+            approval_scopes: Some(approvals.scopes()),
+        });
+        let cancelled = self.work.voice.cancelled().clone();
+        let response = session.ask(None, cancelled, payload.clone()).await?;
+        let answer = match response.answer(&payload)? {
+            Some(Answer::Approve(answer)) if answer.decision == Decision::Approve => answer,
+            _ => {
+                return Ok(Some(No {
+                    source: "mode-gate",
+                    code: "AskRefused".to_owned(),
+                    reason: format!("the person did not allow `{}`", asked.tool),
+                }));
+            }
+        };
+        let scope = match (answer.allow_once, answer.scope) {
+            (Some(true), _) => ApprovalScope::Once,
+            (_, Some(scope)) => scope,
+            (_, None) => ApprovalScope::Session,
+        };
+        if let Err(error) = approvals.remember(asked, scope) {
+            // The yes stands, and holds for as long as it can be kept.
+            let reason = "the approval holds for this session only";
+            session
+                .books()
+                .suppress(reason, self.work.turn.id(), &error);
+            approvals.remember(asked, ApprovalScope::Session)?;
+        }
+        Ok(None)
+    }
+
+    /// Lets transforms change the arguments. Everything else about the call is settled.
+    async fn transform(&self, proposal: &Proposal) -> Result<Proposal> {
+        let slot = Slot::ToolCallPre;
+        let passage = self.work.passage(slot);
+        let mut passed = self
+            .work
+            .hooks
+            .transform(passage, payload(proposal))
+            .await?;
+        let Some(args) = passed.get_mut("args").map(Value::take) else {
+            let missing = serde::de::Error::missing_field("args");
+            return Err(misshapen(slot, &missing));
+        };
+        Ok(Proposal {
+            args,
+            ..proposal.clone()
+        })
+    }
+
+    fn refuse(&self, call: &Proposal, key: &str, no: No) -> Error {
+        let code = &codes::APPROVAL_DENIED;
+        let error = Error::new(code.class, code.name, no.reason)
+            .with("toolId", self.tool.name.as_str())
+            .with("approvalKey", key)
+            .with("source", no.source)
+            .with("code", no.code);
+        tell_cancelled(self.work, call, "approval-denied");
+        tell_failed(self.work, call, "approval-denied", 0, &error, false);
+        error
+    }
+
+    /// A turn that ends while a call is judged. That nobody was there to ask is on record already.
+    fn audit_end(&self, call: &Proposal, key: Option<&str>, end: &Error) {
+        if end.class() == Class::Cancellation.as_str() {
+            let mut record = self.record(call, key.unwrap_or_default(), "cancelled");
+            record["source"] = Value::Null;
+            self.work
+                .voice
+                .audit("Approval", Some("ToolApproval"), record);
+        }
+    }
+
+    fn audit(&self, call: &Proposal, key: &str, decision: &str, source: &str, code: Option<&str>) {
+        let mut record = self.record(call, key, decision);
+        record["source"] = source.into();
+        if let Some(code) = code {
+            record["code"] = code.into();
+        }
+        self.work
+            .voice
+            .audit("Approval", Some("ToolApproval"), record);
+    }
+
+    fn record(&self, call: &Proposal, key: &str, decision: &str) -> Value {
+        json!({
+            "decision": decision,
+            "toolId": self.tool.name,
+            "approvalKey": key,
+            "toolCallId": call.tool_call_id,
+            "stageExecutionId": null,
+            "attempt": null,
+            "proposalId": null,
+            "argsDigest": null,
+        })
+    }
+}
+
+fn not_listed(key: &str, near: Option<&str>) -> No {
+    let near = match near {
+        Some(near) => format!("; the nearest pattern is `{near}`"),
+        None => String::new(),
+    };
+    No {
+        source: "mode-gate",
+        code: "NotOnAllowlist".to_owned(),
+        reason: format!("`{key}` is not on the allowlist{near}"),
+    }
+}

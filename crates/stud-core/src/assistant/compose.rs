@@ -1,0 +1,48 @@
+//! `COMPOSE_REQUEST`: the conversation, the tools there are and what context providers add, as one request.
+
+use serde_json::json;
+use stud_contract_hook::Slot;
+use stud_contract_meta::{Kind, Result};
+use stud_contract_provider::{Request, ToolSpec};
+
+use super::{Work, misshapen};
+use crate::context::{self, Base};
+use crate::session::Turn;
+use crate::validate::Members;
+
+/// The request of this moment.
+pub(super) async fn compose(work: &Work, iteration: u32) -> Result<Request> {
+    let prior = if iteration == 0 {
+        "message"
+    } else {
+        "tool-results"
+    };
+    let payload = || json!({"prior": {"kind": prior}, "iteration": iteration});
+    work.pass(Slot::ComposeRequestPre, payload).await?;
+    let base = Base {
+        tools: tool_specs(&work.turn),
+        params: work.turn.session().rules().params.clone(),
+        ..Base::default()
+    };
+    let request = context::compose(&work.turn, &work.model, base).await?;
+    let slot = Slot::ComposeRequestPost;
+    match work.pass(slot, || json!(request)).await? {
+        None => Ok(request),
+        Some(passed) => serde_json::from_value(passed).map_err(|error| misshapen(slot, &error)),
+    }
+}
+
+fn tool_specs(turn: &Turn) -> Vec<ToolSpec> {
+    let mut specs = Vec::new();
+    for plugin in turn.plugins().of_kind(Kind::Tool) {
+        let Members::Tool(members) = &*plugin.identity().members else {
+            continue;
+        };
+        specs.extend(members.tools.iter().map(|tool| ToolSpec {
+            name: tool.name.clone(),
+            description: tool.description.clone(),
+            parameters: tool.input_schema.clone(),
+        }));
+    }
+    specs
+}

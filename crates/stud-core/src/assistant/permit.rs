@@ -1,0 +1,99 @@
+//! The proof that a call may run, exactly as it was judged.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use stud_contract_meta::{Error, Result};
+use stud_diagnostics::codes;
+
+use super::stream::Proposal;
+use crate::activate::Active;
+
+/// A call that may run, once. Only the authority stack makes one.
+#[derive(Debug)]
+pub(super) struct Permit {
+    pub(super) plugin: Arc<Active>,
+    pub(super) call: Proposal,
+    /// What was approved; nothing for a tool that needs no approval.
+    pub(super) approval_key: Option<String>,
+    digest: ArgsDigest,
+}
+
+impl Permit {
+    /// Binds what was judged to what may run.
+    pub(super) fn of(
+        plugin: Arc<Active>,
+        call: Proposal,
+        approval_key: Option<String>,
+        judged: ArgsDigest,
+    ) -> Result<Self> {
+        if ArgsDigest::of(&call) != judged {
+            let code = &codes::APPROVAL_DENIED;
+            let message = "the arguments are not those that were approved";
+            return Err(
+                Error::new(code.class, code.name, message).with("toolId", call.tool_name.as_str())
+            );
+        }
+        Ok(Self {
+            plugin,
+            call,
+            approval_key,
+            digest: judged,
+        })
+    }
+
+    /// Gives up the call that may run. It is still the one that was judged.
+    pub(super) fn redeem(self) -> Result<(Arc<Active>, Proposal)> {
+        let Self {
+            plugin,
+            call,
+            approval_key,
+            digest,
+        } = self;
+        let permit = Self::of(plugin, call, approval_key, digest)?;
+        Ok((permit.plugin, permit.call))
+    }
+}
+
+/// Stands for a tool and its exact arguments. Two are equal only if those are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ArgsDigest([u8; 32]);
+
+impl ArgsDigest {
+    pub(super) fn of(call: &Proposal) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(call.tool_name.as_bytes());
+        hash.update([0]);
+        hash.update(canonical(&call.args));
+        Self(hash.finalize().into())
+    }
+}
+
+/// The same text for the same arguments, in whatever order their members stand.
+fn canonical(args: &Value) -> Vec<u8> {
+    // What is JSON already can be written as JSON.
+    serde_json_canonicalizer::to_vec(args).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn digest(tool: &str, args: Value) -> ArgsDigest {
+        ArgsDigest::of(&Proposal {
+            tool_call_id: "any".to_owned(),
+            tool_name: tool.to_owned(),
+            args,
+        })
+    }
+
+    #[test]
+    fn a_digest_stands_for_the_tool_and_every_argument() {
+        let one = digest("bash", json!({"command": "ls", "cwd": "."}));
+        assert_eq!(one, digest("bash", json!({"cwd": ".", "command": "ls"})));
+        assert_ne!(one, digest("bash", json!({"command": "ls "})));
+        assert_ne!(one, digest("sh", json!({"command": "ls", "cwd": "."})));
+    }
+}

@@ -1,0 +1,163 @@
+//! `SEND_REQUEST`: to the provider, and again if it fails for the moment.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use stud_abi::Stream;
+use stud_contract_hook::Slot;
+use stud_contract_meta::{Error, Result};
+use stud_contract_provider::{Request, StreamEvent};
+use stud_diagnostics::Class;
+
+use super::{Work, millis_since, misshapen};
+use crate::activate::{Active, Running};
+use crate::deadline::rest;
+use crate::ledger::closed;
+use crate::work;
+
+/// A provider that has begun to answer.
+pub(super) struct Answering {
+    pub(super) provider: Arc<Active>,
+    pub(super) stream: Stream,
+    /// What came first. It is waited for here, because only then is it known that the request was taken.
+    pub(super) first: Option<StreamEvent>,
+    pub(super) began: Instant,
+    pub(super) iteration: u32,
+}
+
+/// Sends the request.
+pub(super) async fn send(work: &Work, request: Request, iteration: u32) -> Result<Answering> {
+    if work.voice.cancelled().is_cancelled() {
+        return Err(work.voice.called_off());
+    }
+    let provider = work.model.provider(work.turn.plugins())?;
+    let slot = Slot::SendRequestPre;
+    let request: Request = match work.pass(slot, || json!(request)).await? {
+        None => request,
+        Some(passed) => serde_json::from_value(passed).map_err(|error| misshapen(slot, &error))?,
+    };
+    tell_started(work, &request, iteration);
+    let began = Instant::now();
+    // A request is made of maps with text keys, which cannot fail to become JSON.
+    let payload = serde_json::to_string(&request).unwrap_or_default();
+    let (stream, first) = match persist(work, &provider, payload).await {
+        Ok(answering) => answering,
+        Err(error) => {
+            tell_failed(work, began, &error);
+            return Err(error);
+        }
+    };
+    let sent = || with_model(work, json!({"iteration": iteration}));
+    work.pass(Slot::SendRequestPost, sent).await?;
+    Ok(Answering {
+        provider,
+        stream,
+        first,
+        began,
+        iteration,
+    })
+}
+
+type Begun = (Stream, Option<StreamEvent>);
+
+/// Tries until the provider begins to answer, or until trying again makes no sense.
+async fn persist(work: &Work, provider: &Arc<Active>, payload: String) -> Result<Begun> {
+    let session = work.turn.session();
+    let retry = session.rules().retry;
+    let mut number = 0;
+    loop {
+        let error = match begin(work, provider, payload.clone()).await {
+            Ok(begun) => return Ok(begun),
+            Err(error) => error,
+        };
+        if number == retry.attempts || !is_momentary(&error) {
+            return Err(error);
+        }
+        let pause = retry.pause(number, asked_for(&error));
+        number += 1;
+        let reason = format!(
+            "the request is sent again in {} ms (try {} of {})",
+            pause.as_millis(),
+            number + 1,
+            retry.attempts + 1
+        );
+        session.books().suppress(&reason, work.turn.id(), &error);
+        let rested = rest(&**session.timer(), pause);
+        if work::unless(work.voice.cancelled(), rested).await.is_none() {
+            return Err(work.voice.called_off());
+        }
+    }
+}
+
+/// Whether the same request may well succeed later. A wrong key or a wrong address stays wrong.
+fn is_momentary(error: &Error) -> bool {
+    let lasting = ["Unauthorized", "EndpointNotFound", "SummarizeFailed"];
+    error.class() == Class::ProviderTransient.as_str() && !lasting.contains(&error.code())
+}
+
+fn asked_for(error: &Error) -> Option<Duration> {
+    let asked_for = error.context().get("retryAfterMs")?.as_u64()?;
+    Some(Duration::from_millis(asked_for))
+}
+
+/// Waits for the first piece on a thread of its own, because a provider's code may block or never come back.
+async fn begin(work: &Work, provider: &Arc<Active>, payload: String) -> Result<Begun> {
+    let cancelled = work.voice.cancelled();
+    let cx = work.voice.call(cancelled.clone(), None);
+    let provider = provider.clone();
+    let begun = work::elsewhere(async move {
+        let Running::Provider(instance) = provider.running() else {
+            return Err(provider.lacks("request"));
+        };
+        let blame = |fault| provider.blame("request", fault);
+        let mut stream = instance.request(payload, cx).await.map_err(blame)?;
+        let first = stream.next().await.map_err(blame)?;
+        let first = first.map(StreamEvent::read).transpose()?;
+        Ok((stream, first))
+    });
+    let begun = work::unless(cancelled, begun).await;
+    match begun {
+        Some(begun) => begun.unwrap_or_else(|| Err(closed())),
+        None => Err(work.voice.called_off()),
+    }
+}
+
+fn tell_started(work: &Work, request: &Request, iteration: u32) {
+    let started = with_model(work, json!({"iteration": iteration}));
+    work.turn.publish("ProviderRequestStarted", &started);
+    let record = with_model(
+        work,
+        json!({
+            "iteration": iteration,
+            "messages": request.messages.len(),
+            "tools": request.tools.len(),
+        }),
+    );
+    work.voice
+        .audit("ProviderExchange", Some("ProviderRequest"), record);
+}
+
+/// Tells that the exchange came to nothing.
+pub(super) fn tell_failed(work: &Work, began: Instant, error: &Error) {
+    let failed = with_model(
+        work,
+        json!({
+            "errorClass": error.class(),
+            "errorCode": error.code(),
+            "message": error.message(),
+            "durationMs": millis_since(began),
+        }),
+    );
+    work.turn.session().metrics().reached_provider(false);
+    work.turn.publish("ProviderRequestFailed", &failed);
+    work.voice
+        .audit("ProviderExchange", Some("ProviderResponse"), failed);
+}
+
+/// Adds which model it is about.
+pub(super) fn with_model(work: &Work, mut more: Value) -> Value {
+    more["providerId"] = work.model.provider_id.as_str().into();
+    more["modelId"] = work.model.model_id.as_str().into();
+    more
+}

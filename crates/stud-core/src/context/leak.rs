@@ -1,0 +1,138 @@
+//! The scan of a request for what must not reach a model.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+use stud_contract_meta::Result;
+use stud_diagnostics::codes;
+
+use super::{Draft, history, refuse};
+use crate::desk::Screen;
+use crate::redact::{Confidential, Redactor};
+use crate::session::Kept;
+
+/// A value that was found, and where.
+struct Hit<'a> {
+    value: &'a Confidential,
+    matched_on: &'static str,
+    owner: Option<&'a str>,
+}
+
+/// Refuses a request that holds what must not reach a model.
+///
+/// Each finding goes on record first. What a person typed, in this turn or before, may be sent: that is how it gets
+/// there if it has to. A message that was found to hold nothing is not looked at again until there is more to look for,
+/// so that a long conversation costs no more with every request.
+pub(super) fn refuse_leaks(draft: &Draft<'_>) -> Result<()> {
+    let books = draft.turn.session().books();
+    let redactor = &*books.redactor;
+    let screen = draft.desk.screen(redactor);
+    let typed = |value: &Confidential| {
+        let value = value.value.expose_secret();
+        let mut typed = draft.history.iter().filter_map(|kept| kept.typed());
+        typed.any(|text| text.contains(value))
+    };
+    let mut hits: Vec<Hit<'_>> = Vec::new();
+    in_what_was_written(draft, &screen, &mut hits);
+    for kept in &draft.history {
+        look_at(kept, &screen, redactor, &mut hits);
+    }
+    // The same value is typed or not wherever it stands.
+    let mut judged: BTreeMap<&str, bool> = BTreeMap::new();
+    hits.retain(|hit| {
+        let value = hit.value.value.expose_secret();
+        !*judged.entry(value).or_insert_with(|| typed(hit.value))
+    });
+    if hits.is_empty() {
+        return Ok(());
+    }
+    let violations: Vec<Value> = hits.iter().map(Hit::to_value).collect();
+    for violation in &violations {
+        books.audit(
+            "IsolationViolation",
+            None,
+            draft.turn.id(),
+            violation.clone(),
+        );
+    }
+    for hit in &hits {
+        // From now on it is blanked out wherever a tool says it, so that the conversation can go on.
+        redactor.learn_from(&hit.value.value, hit.value.origin.clone());
+    }
+    let places: Vec<String> = hits.iter().map(Hit::to_string).collect();
+    let message = format!(
+        "the request was not sent, because it holds what must not reach a model: {}",
+        places.join("; ")
+    );
+    Err(refuse(&codes::LLM_CONTEXT_LEAK, message).with("violations", violations))
+}
+
+/// The system prompt, the tools and what context providers add: somebody wrote it there.
+fn in_what_was_written<'a>(draft: &'a Draft<'_>, screen: &'a Screen, hits: &mut Vec<Hit<'a>>) {
+    let mut add = |text: &str, matched_on, owner| {
+        let found = screen.found_in(text).into_iter();
+        hits.extend(found.map(|value| Hit {
+            value,
+            matched_on,
+            owner,
+        }));
+    };
+    if let Some(system) = draft.own_system() {
+        add(system, "systemPrompt", None);
+    }
+    if !draft.tools.is_clear_of(screen.known()) {
+        add(draft.tools.json(), "tools", None);
+    }
+    for fragment in &draft.fragments {
+        add(&fragment.content, "fragment", Some(&fragment.owner));
+    }
+    if hits.iter().all(|hit| hit.matched_on != "tools") {
+        draft.tools.clear_of(screen.known());
+    }
+}
+
+/// One message of the conversation, as it would be sent.
+fn look_at<'a>(kept: &Arc<Kept>, screen: &'a Screen, redactor: &Redactor, hits: &mut Vec<Hit<'a>>) {
+    if kept.is_clear_of(screen.known()) || kept.typed().is_some() {
+        return;
+    }
+    let text = history::text(kept);
+    let found = screen.found_in(&redactor.text(&text));
+    if found.is_empty() && !redactor.finds(&text) {
+        kept.clear_of(screen.known());
+    }
+    hits.extend(found.into_iter().map(|value| Hit {
+        value,
+        matched_on: "history",
+        owner: None,
+    }));
+}
+
+impl Hit<'_> {
+    fn to_value(&self) -> Value {
+        let mut violation = json!({
+            "source": self.value.origin.source,
+            "identifier": self.value.origin.identifier,
+            "matchedOn": self.matched_on,
+        });
+        if let Some(owner) = self.owner {
+            violation["fragmentOwnerExtId"] = owner.into();
+        }
+        violation
+    }
+}
+
+impl std::fmt::Display for Hit<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let origin = &self.value.origin;
+        write!(f, "`{}` of {} in ", origin.identifier, origin.source)?;
+        match (self.matched_on, self.owner) {
+            ("systemPrompt", _) => f.write_str("the system prompt"),
+            ("tools", _) => f.write_str("the description of a tool"),
+            (_, Some(owner)) => write!(f, "what `{owner}` adds"),
+            _ => f.write_str("the conversation"),
+        }
+    }
+}

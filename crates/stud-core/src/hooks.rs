@@ -1,0 +1,255 @@
+//! Hooks: what runs before and after the stages of a turn.
+//!
+//! On a slot guards come first, then transforms, then observers; among each other those that an ordering manifest names
+//! come first, the rest by scope and id. What a plugin's hook does with its time is bounded.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use stud_contract_hook::{FiringMode, Registration, Slot, SubKind, Verdict};
+use stud_contract_meta::{Error, Result};
+use stud_diagnostics::{Class, Code, codes};
+
+use crate::activate::{Active, Running};
+use crate::deadline::in_time;
+use crate::ledger::closed;
+use crate::ordering::Ordering;
+use crate::registry::Registry;
+use crate::session::Voice;
+use crate::validate::Members;
+use crate::work;
+
+/// The hooks of a turn, slot by slot, in the order in which they run.
+#[derive(Debug, Default)]
+pub(crate) struct Hooks(BTreeMap<Slot, Vec<Hook>>);
+
+#[derive(Debug)]
+struct Hook {
+    plugin: Arc<Active>,
+    registration: Registration,
+}
+
+/// Why something may not pass.
+#[derive(Debug)]
+pub(crate) struct Denial {
+    pub(crate) ext_id: String,
+    /// The guard's own `Class/Code`, where it gave one.
+    pub(crate) code: String,
+    pub(crate) reason: String,
+}
+
+/// Something that passes a slot.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Passage<'a> {
+    pub(crate) voice: &'a Voice,
+    pub(crate) slot: Slot,
+    pub(crate) mode: FiringMode,
+}
+
+impl Hooks {
+    /// The hooks among these plugins.
+    pub(crate) fn of(plugins: &Registry, ordering: &Ordering) -> Self {
+        let mut slots: BTreeMap<Slot, Vec<Hook>> = BTreeMap::new();
+        for slot in Slot::ALL {
+            for plugin in plugins.hooks(slot) {
+                if let Members::Hook(members) = &*plugin.identity().members {
+                    slots.entry(slot).or_default().push(Hook {
+                        plugin: plugin.clone(),
+                        registration: members.registration,
+                    });
+                }
+            }
+        }
+        for (slot, hooks) in &mut slots {
+            // The sort is stable, so those that are not named keep their order.
+            hooks.sort_by_key(|hook| ordering.place(*slot, hook.id()));
+        }
+        Self(slots)
+    }
+
+    /// Whether anyone is there. Nothing has to be made for a slot that nobody looks at.
+    pub(crate) fn any(&self, slot: Slot, mode: FiringMode) -> bool {
+        self.on(slot, mode).next().is_some()
+    }
+
+    fn on(&self, slot: Slot, mode: FiringMode) -> impl Iterator<Item = &Hook> {
+        let hooks = self.0.get(&slot).map_or(&[][..], Vec::as_slice);
+        // Tool calls are passed one by one whatever a hook asks for; the stream in pieces or as a whole.
+        let whole = |hook: &Hook| hook.registration.firing_mode != FiringMode::PerToken;
+        let wanted = move |hook: &&Hook| whole(hook) == (mode != FiringMode::PerToken);
+        hooks.iter().filter(wanted)
+    }
+
+    fn of_kind(&self, passage: Passage<'_>, kind: SubKind) -> impl Iterator<Item = &Hook> {
+        let hooks = self.on(passage.slot, passage.mode);
+        hooks.filter(move |hook| hook.registration.sub_kind == kind)
+    }
+
+    /// Guards, then transforms, then observers. Gives what became of the payload.
+    pub(crate) async fn pass(
+        &self,
+        passage: Passage<'_>,
+        payload: Value,
+    ) -> Result<std::result::Result<Value, Denial>> {
+        if let Some(denial) = self.guard(passage, &payload).await? {
+            return Ok(Err(denial));
+        }
+        let payload = self.transform(passage, payload).await?;
+        self.observe(passage, &payload).await;
+        Ok(Ok(payload))
+    }
+
+    /// Asks the guards, one after the other. The first no is final, and whoever only looks sees it happen.
+    pub(crate) async fn guard(
+        &self,
+        passage: Passage<'_>,
+        payload: &Value,
+    ) -> Result<Option<Denial>> {
+        for hook in self.of_kind(passage, SubKind::Guard) {
+            let said = hook.call(passage, payload).await;
+            let verdict = said.and_then(|reply| {
+                serde_json::from_str::<Verdict>(&reply).map_err(|error| unreadable(hook, &error))
+            });
+            let denial = match verdict {
+                Ok(Verdict::Allow) => continue,
+                Ok(Verdict::Deny { reason }) => hook.denial(codes::FORBIDDEN.to_string(), reason),
+                // A guard may say no with a code of its own.
+                Err(error) if error.class() == Class::Validation.as_str() => {
+                    let code = format!("{}/{}", error.class(), error.code());
+                    hook.denial(code, error.message().to_owned())
+                }
+                Err(error) => return Err(failed(&codes::HOOK_GUARD_FAILED, hook, error)),
+            };
+            tell_denied(passage, &denial);
+            if passage.slot.is_pre() {
+                self.observe(passage, payload).await;
+            }
+            return Ok(Some(denial));
+        }
+        Ok(None)
+    }
+
+    /// Lets each transform change what the one before it made.
+    pub(crate) async fn transform(
+        &self,
+        passage: Passage<'_>,
+        mut payload: Value,
+    ) -> Result<Value> {
+        for hook in self.of_kind(passage, SubKind::Transform) {
+            let said = hook.call(passage, &payload).await;
+            let changed = said.and_then(|reply| {
+                serde_json::from_str(&reply).map_err(|error| unreadable(hook, &error))
+            });
+            payload =
+                changed.map_err(|error| failed(&codes::HOOK_TRANSFORM_FAILED, hook, error))?;
+        }
+        Ok(payload)
+    }
+
+    /// Shows it to everyone who looks, at the same time. What goes wrong there stops nothing.
+    pub(crate) async fn observe(&self, passage: Passage<'_>, payload: &Value) {
+        let looking = self.of_kind(passage, SubKind::Observer);
+        let looking = looking.map(|hook| async move {
+            if let Err(error) = hook.call(passage, payload).await {
+                let failure = json!({
+                    "slot": passage.slot,
+                    "extensionId": hook.id(),
+                    "error": format!("{}/{}: {}", error.class(), error.code(), error.message()),
+                });
+                passage.voice.publish("HookObserverFailed", &failure);
+            }
+        });
+        let mut looking: work::InOrder<_> = looking.collect();
+        while looking.next().await.is_some() {}
+    }
+}
+
+impl Hook {
+    fn id(&self) -> &str {
+        self.plugin.identity().ext_id.as_str()
+    }
+
+    /// Runs the hook on a thread of its own, because its code may block or never come back.
+    async fn call(&self, passage: Passage<'_>, payload: &Value) -> Result<String> {
+        let Passage { voice, slot, .. } = passage;
+        let began = Instant::now();
+        let (plugin, payload) = (self.plugin.clone(), payload.to_string());
+        let cx = voice.call(voice.cancelled().clone(), None);
+        let handled = work::elsewhere(async move {
+            let Running::Hook(instance) = plugin.running() else {
+                return Err(plugin.lacks("handler"));
+            };
+            let reply = instance.handle(slot.as_str(), payload, cx).await;
+            reply.map_err(|fault| plugin.blame("handler", fault))
+        });
+        let handled = async { handled.await.unwrap_or_else(|| Err(closed())) };
+        let session = voice.session();
+        let limit = session.rules().hook;
+        let in_time = in_time(&**session.timer(), limit, handled);
+        let reply = match work::unless(voice.cancelled(), in_time).await {
+            Some(Some(reply)) => reply?,
+            Some(None) => return Err(self.late(limit)),
+            None => return Err(voice.called_off()),
+        };
+        let fired = json!({
+            "slot": slot,
+            "subKind": self.registration.sub_kind,
+            "extensionId": self.id(),
+            "durationMs": began.elapsed().as_secs_f64() * 1e3,
+        });
+        voice.publish("HookFired", &fired);
+        Ok(reply)
+    }
+
+    fn late(&self, limit: std::time::Duration) -> Error {
+        let code = &codes::EXECUTION_TIMEOUT;
+        let message = format!(
+            "the hook `{}` did not come back within {} ms",
+            self.id(),
+            limit.as_millis()
+        );
+        Error::new(code.class, code.name, message).with("extId", self.id())
+    }
+
+    fn denial(&self, code: String, reason: String) -> Denial {
+        Denial {
+            ext_id: self.id().to_owned(),
+            code,
+            reason,
+        }
+    }
+}
+
+fn tell_denied(passage: Passage<'_>, denial: &Denial) {
+    let mut payload = json!({"slot": passage.slot, "extensionId": denial.ext_id});
+    if !denial.reason.is_empty() {
+        payload["reason"] = denial.reason.as_str().into();
+    }
+    passage.voice.publish("HookGuardDenied", &payload);
+    payload["code"] = denial.code.as_str().into();
+    passage
+        .voice
+        .audit("GuardDeny", Some("HookGuardDenied"), payload);
+}
+
+/// A hook that fails, fails the stage; one that was called off was called off.
+fn failed(code: &'static Code, hook: &Hook, cause: Error) -> Error {
+    if cause.class() == Class::Cancellation.as_str() {
+        return cause;
+    }
+    let slot = hook.registration.slot;
+    let cause = format!("{}/{}: {}", cause.class(), cause.code(), cause.message());
+    let message = format!("the hook `{}` on {slot} failed: {cause}", hook.id());
+    Error::new(code.class, code.name, message)
+        .with("extId", hook.id())
+        .with("slot", slot.as_str())
+        .with("cause", cause)
+}
+
+fn unreadable(hook: &Hook, error: &serde_json::Error) -> Error {
+    let code = &codes::TOOL_EXECUTION_FAILED;
+    let message = format!("what `{}` said cannot be read: {error}", hook.id());
+    Error::new(code.class, code.name, message).with("extId", hook.id())
+}

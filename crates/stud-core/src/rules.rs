@@ -1,0 +1,143 @@
+//! What the operator settles for every turn of a session.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::approvals::Approvals;
+use crate::ordering::Ordering;
+use crate::settings::Settings;
+
+/// What holds in every turn.
+#[derive(Debug)]
+pub struct Rules {
+    /// Whether the person approved everything in advance. It is a flag of the launch, not a mode.
+    pub yolo: bool,
+    /// Parameters for every request, over those that the provider is configured with.
+    pub params: Map<String, Value>,
+    /// What tools are allowed to do.
+    pub approvals: Approvals,
+    /// In which order hooks run.
+    pub ordering: Ordering,
+    /// How often a turn may go back to the model.
+    pub max_continuations: u32,
+    /// What is done about a provider that fails for the moment.
+    pub retry: Retry,
+    /// How long a tool may take, unless its own config says otherwise. The time it waits for a person does not count.
+    pub tool: Duration,
+    /// How long a hook may take.
+    pub hook: Duration,
+}
+
+/// When a request is sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retry {
+    /// How often, after the first time.
+    pub attempts: u32,
+    /// How long to wait the first time; each further time twice as long.
+    pub first: Duration,
+    /// The longest wait, also where a server asks for more.
+    pub longest: Duration,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self {
+            attempts: 3,
+            first: Duration::from_millis(500),
+            longest: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Retry {
+    /// How long to wait before the retry with this number, which begins at 0. The server may ask for longer.
+    pub fn pause(self, number: u32, asked_for: Option<Duration>) -> Duration {
+        let own = self.first.saturating_mul(1 << number.min(16));
+        own.max(asked_for.unwrap_or_default()).min(self.longest)
+    }
+
+    fn read(set: Option<&Value>) -> Self {
+        let otherwise = Self::default();
+        let millis = |member: &str, otherwise| {
+            let set = set.and_then(|set| set[member].as_u64());
+            set.map_or(otherwise, Duration::from_millis)
+        };
+        let attempts = set.and_then(|set| set["attempts"].as_u64());
+        Self {
+            attempts: attempts.map_or(otherwise.attempts, saturating),
+            first: millis("firstMs", otherwise.first),
+            longest: millis("longestMs", otherwise.longest),
+        }
+    }
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            yolo: false,
+            params: Map::new(),
+            approvals: Approvals::default(),
+            ordering: Ordering::default(),
+            max_continuations: 50,
+            retry: Retry::default(),
+            tool: Duration::from_secs(600),
+            hook: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Rules {
+    /// As the settings say.
+    pub fn read(settings: &Settings) -> Self {
+        let otherwise = Self::default();
+        let number = |member| settings.get("loop", member)?.value.as_u64();
+        let millis = |member, otherwise| number(member).map_or(otherwise, Duration::from_millis);
+        Self {
+            max_continuations: number("maxContinuations")
+                .map_or(otherwise.max_continuations, saturating),
+            retry: Retry::read(settings.get("providers", "retry").map(|set| set.value)),
+            tool: millis("toolTimeoutMs", otherwise.tool),
+            hook: millis("hookTimeoutMs", otherwise.hook),
+            ..otherwise
+        }
+    }
+}
+
+fn saturating(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_wait_is_twice_the_last_and_a_server_may_ask_for_more() {
+        let retry = Retry::default();
+        let waits = [0, 1, 2].map(|number| retry.pause(number, None).as_millis());
+        assert_eq!(waits, [500, 1000, 2000]);
+        let asked_for = |secs| retry.pause(0, Some(Duration::from_secs(secs))).as_secs();
+        assert_eq!((asked_for(5), asked_for(3600)), (5, 60));
+        assert_eq!(retry.pause(u32::MAX, None), retry.longest);
+    }
+
+    #[test]
+    fn settings_change_what_they_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let text =
+            r#"{"loop":{"maxContinuations":2},"providers":{"retry":{"attempts":0,"firstMs":1}}}"#;
+        std::fs::write(folder.path().join("settings.json"), text).unwrap();
+        let mut settings = Settings::default();
+        settings
+            .layer(crate::scope::Scope::Global, folder.path())
+            .unwrap();
+        let rules = Rules::read(&settings);
+        assert_eq!(rules.max_continuations, 2);
+        assert_eq!(
+            (rules.retry.attempts, rules.retry.first.as_millis()),
+            (0, 1)
+        );
+        assert_eq!(rules.tool, Rules::default().tool);
+    }
+}

@@ -1,0 +1,221 @@
+//! What is known of a session before it is opened: its last snapshot, and what its journal has since.
+
+use serde_json::Value;
+use stud_contract_meta::{Error, Result};
+use stud_contract_session_store::{Page, SlotBlob, Stored};
+use stud_diagnostics::codes;
+use stud_host_api::session::TranscriptRecord;
+
+use super::memory::Conversation;
+use super::open::Founding;
+use super::snapshot::{CORE_SLOT, CoreSlot};
+use super::{Facts, Input};
+use crate::ids;
+use crate::ledger::{LooseEnds, transcript_record};
+use crate::platform;
+use crate::store::Store;
+
+/// When a session was last known to be written, as far as its store can tell.
+pub(crate) fn last_written(id: &str, store: &dyn Store) -> Option<String> {
+    match store.read(id) {
+        Ok(stored) => Some(stored.manifest.updated_at),
+        Err(error) if has_no_snapshot(&error) => {
+            let past = Past::of_first_record(id, store).ok()??;
+            Some(past.facts.created_at)
+        }
+        Err(_) => None,
+    }
+}
+
+/// What is known of a session before it is opened.
+pub(super) struct Past {
+    pub(super) facts: Facts,
+    pub(super) last_seq: u64,
+    pub(super) turn_count: u64,
+    pub(super) conversation: Conversation,
+    pub(super) inputs: Vec<Input>,
+    pub(super) slots: Vec<SlotBlob>,
+    pub(super) loose_ends: LooseEnds,
+}
+
+impl Past {
+    /// Of a session that begins now.
+    pub(super) fn none(founding: &Founding) -> Self {
+        Self::blank(Facts {
+            session_id: ids::fresh(),
+            project_root: founding.project_root.clone(),
+            mode: founding.mode,
+            created_at: platform::rfc3339(platform::now()),
+        })
+    }
+
+    fn blank(facts: Facts) -> Self {
+        Self {
+            facts,
+            last_seq: 0,
+            turn_count: 0,
+            conversation: Conversation::default(),
+            inputs: Vec::new(),
+            slots: Vec::new(),
+            loose_ends: LooseEnds::default(),
+        }
+    }
+
+    /// The last snapshot, and what the journal has since.
+    pub(super) fn of(id: &str, store: &dyn Store) -> Result<Self> {
+        let mut past = match store.read(id) {
+            Ok(stored) => Self::of_snapshot(stored, store.store_id())?,
+            // A session that ended before its first snapshot has only its journal.
+            Err(error) if has_no_snapshot(&error) => {
+                Self::of_first_record(id, store)?.ok_or(error)?
+            }
+            Err(error) => return Err(error),
+        };
+        if store.journals() {
+            past.replay(store)?;
+        }
+        Ok(past)
+    }
+
+    fn of_snapshot(stored: Stored, store_id: &str) -> Result<Self> {
+        let Stored { manifest, slots } = stored;
+        if manifest.store_id != store_id {
+            let code = &codes::RESUME_MISMATCH;
+            let message = format!(
+                "the session was written by the store `{}`, and `{store_id}` is active",
+                manifest.store_id
+            );
+            return Err(Error::new(code.class, code.name, message)
+                .with("manifestStoreId", manifest.store_id)
+                .with("activeStoreId", store_id));
+        }
+        let (core, slots): (Vec<_>, Vec<_>) =
+            slots.into_iter().partition(|slot| slot.ext_id == CORE_SLOT);
+        let core = core.into_iter().next().map(|slot| slot.payload);
+        let core: CoreSlot = core
+            .and_then(|core| serde_json::from_value(core).ok())
+            .unwrap_or_default();
+        Ok(Self {
+            facts: Facts {
+                session_id: manifest.session_id,
+                project_root: manifest.project_root.into(),
+                mode: manifest.mode,
+                created_at: manifest.created_at,
+            },
+            last_seq: core.through_seq,
+            turn_count: core.turn_count,
+            conversation: Conversation::of(manifest.messages),
+            inputs: core.pending_inputs,
+            slots,
+            loose_ends: core.loose_ends,
+        })
+    }
+
+    fn of_first_record(id: &str, store: &dyn Store) -> Result<Option<Self>> {
+        if !store.journals() {
+            return Ok(None);
+        }
+        let first = Page {
+            after_seq: None,
+            limit: Some(1),
+        };
+        let page = store.read_journal(id, first)?;
+        let Some(start) = page.records.into_iter().next().map(transcript_record) else {
+            return Ok(None);
+        };
+        let text = |member: &str| {
+            start.payload[member]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let facts = Facts {
+            session_id: id.to_owned(),
+            project_root: text("projectRoot").into(),
+            mode: serde_json::from_value(start.payload["mode"].clone()).unwrap_or_default(),
+            created_at: text("createdAt"),
+        };
+        Ok(Some(Self::blank(facts)))
+    }
+
+    fn replay(&mut self, store: &dyn Store) -> Result<()> {
+        let mut after = Some(self.last_seq);
+        while let Some(after_seq) = after {
+            let page = store.read_journal(
+                &self.facts.session_id,
+                Page {
+                    after_seq: Some(after_seq),
+                    limit: Some(1000),
+                },
+            )?;
+            for record in page.records {
+                self.take(transcript_record(record));
+            }
+            after = page.next_after_seq;
+        }
+        Ok(())
+    }
+
+    /// What one record adds to what is known.
+    fn take(&mut self, record: TranscriptRecord) {
+        self.last_seq = record.seq;
+        self.loose_ends.take(&record.kind, &record.payload);
+        let TranscriptRecord { seq, payload, .. } = record;
+        let turn_id = record.correlation_id.as_deref();
+        let text = |member: &str| payload[member].as_str().unwrap_or_default().to_owned();
+        match record.kind.as_str() {
+            "user_input" if self.inputs.iter().all(|input| input.seq != seq) => {
+                self.inputs.push(Input {
+                    seq,
+                    ext_id: record.ext_id.unwrap_or_default(),
+                    text: text("text"),
+                    caused_by: payload["origin"]["interactionId"]
+                        .as_str()
+                        .map(str::to_owned),
+                });
+            }
+            "turn_start" => self.take_turn(payload["inputSeq"].as_u64(), turn_id),
+            "user_message" => {
+                let (input, text) = (payload["inputSeq"].as_u64(), payload["text"].as_str());
+                self.conversation.revise(input.unwrap_or_default(), text);
+            }
+            "assistant_message" => self.conversation.say("assistant", payload, seq, turn_id),
+            "tool_result" => self.conversation.say("tool", payload, seq, turn_id),
+            "compaction" => {
+                // One that cannot be read replaced nothing, and the conversation is whole.
+                if let Ok(compaction) = serde_json::from_value(payload) {
+                    self.conversation.condense(&compaction, seq);
+                }
+            }
+            "slot" => {
+                let blob = SlotBlob {
+                    ext_id: record.ext_id.unwrap_or_default(),
+                    slot_version: text("slotVersion"),
+                    payload: payload.get("data").cloned().unwrap_or(Value::Null),
+                };
+                self.slots.retain(|slot| slot.ext_id != blob.ext_id);
+                self.slots.push(blob);
+            }
+            _ => {}
+        }
+    }
+
+    fn take_turn(&mut self, input: Option<u64>, turn_id: Option<&str>) {
+        self.turn_count += 1;
+        let place = self
+            .inputs
+            .iter()
+            .position(|waiting| Some(waiting.seq) == input);
+        if let Some(place) = place {
+            let input = self.inputs.remove(place);
+            self.conversation
+                .say("user", input.text.into(), input.seq, turn_id);
+        }
+    }
+}
+
+/// Whether the store has no snapshot, rather than one that cannot be used.
+fn has_no_snapshot(error: &Error) -> bool {
+    error.code() == codes::STORE_UNAVAILABLE.name
+        || error.context().get("missing") == Some(&true.into())
+}

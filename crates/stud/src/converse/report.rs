@@ -1,0 +1,108 @@
+//! A session as JSON lines: what it is, what happens, what came of it.
+
+use std::io::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+use stud_contract_meta::Result;
+use stud_core::assistant::Answered;
+use stud_core::events::{Event, Subscriber};
+use stud_core::session::{Ending, Session};
+
+use crate::output::escaped;
+
+/// Writes the lines, in the order in which things happened.
+pub(super) struct Report(Mutex<State>);
+
+struct State {
+    begun: bool,
+    /// Events from before the first line.
+    early: Vec<String>,
+}
+
+impl Report {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self(Mutex::new(State {
+            begun: false,
+            early: Vec::new(),
+        })))
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first line says which session it is.
+    pub(super) fn begin(&self, session: &Session) {
+        let mut state = self.state();
+        let model = session.model();
+        write(&json!({
+            "type": "session",
+            "sessionId": session.id(),
+            "mode": session.facts().mode,
+            "provider": model.as_ref().map(|model| model.provider_id.as_str()),
+            "model": model.as_ref().map(|model| model.model_id.as_str()),
+        }));
+        for line in state.early.drain(..) {
+            write_line(&line);
+        }
+        state.begun = true;
+    }
+
+    /// The last line says what came of it.
+    #[expect(clippy::unused_self, reason = "who has not begun cannot end")]
+    pub(super) fn end(&self, answered: &Answered, session: &Session) {
+        let mut result = json!({"type": "result", "status": answered.ending.as_str()});
+        match &answered.ending {
+            Ending::Completed => result["text"] = answered.text.as_str().into(),
+            Ending::Cancelled => {}
+            Ending::Halted(error) | Ending::Failed(error) => {
+                result["error"] = json!({
+                    "class": error.class(),
+                    "code": error.code(),
+                    "message": error.message(),
+                    "context": error.context(),
+                });
+            }
+        }
+        let spent = session.metrics().snapshot().tokens;
+        result["usage"] = json!({
+            "inputTokens": spent.input_total,
+            "outputTokens": spent.output_total,
+            "totalTokens": spent.input_total.saturating_add(spent.output_total),
+        });
+        write(&result);
+    }
+}
+
+impl Subscriber for Report {
+    fn ext_id(&self) -> &'static str {
+        "stud"
+    }
+
+    fn hear(&self, event: &Event) -> Result<()> {
+        let mut state = self.state();
+        let line = format!(
+            r#"{{"type":"event","seq":{},"name":{},"correlationId":{},"payload":{}}}"#,
+            event.seq,
+            Value::from(&*event.name),
+            Value::from(&*event.correlation_id),
+            event.payload
+        );
+        if state.begun {
+            write_line(&line);
+        } else {
+            state.early.push(line);
+        }
+        Ok(())
+    }
+}
+
+fn write(value: &Value) {
+    write_line(&value.to_string());
+}
+
+/// A reader that has gone has heard enough.
+fn write_line(line: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{}", escaped(line));
+}

@@ -1,0 +1,215 @@
+//! A session for scripts: one input, one answer, and an exit status.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use stud_tests::World;
+
+use crate::support::{code, failure, keys};
+
+fn lines(text: &str) -> Vec<Value> {
+    let lines = text.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn the_words_on_the_command_line_are_the_input() {
+    let world = World::new();
+    let answer = world.stud(&["--headless", "hello", "world"]);
+    assert_eq!(
+        (answer.status, answer.stdout.as_str()),
+        (0, "USER hello world\n"),
+        "{answer:#?}"
+    );
+}
+
+#[test]
+fn without_words_standard_input_is() {
+    let world = World::new();
+    let mut command = world.command();
+    command
+        .arg("--headless")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all("  Grüße\n".as_bytes()).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "USER Grüße\n");
+}
+
+#[test]
+fn json_is_the_session_then_its_events_then_the_result() {
+    let world = World::new();
+    let answer = world.stud(&["--headless", "--json", "hello"]);
+    assert_eq!(answer.status, 0, "{answer:#?}");
+    let lines = lines(&answer.stdout);
+    let (first, last) = (&lines[0], &lines[lines.len() - 1]);
+    assert_eq!(
+        keys(first),
+        ["mode", "model", "provider", "sessionId", "type"]
+    );
+    assert_eq!(
+        (
+            &first["type"],
+            &first["mode"],
+            &first["provider"],
+            &first["model"]
+        ),
+        (
+            &json!("session"),
+            &json!("ask"),
+            &json!("echo"),
+            &json!("echo-1")
+        )
+    );
+    let events = &lines[1..lines.len() - 1];
+    assert!(events.iter().all(|event| event["type"] == "event"));
+    let seqs: Vec<_> = events
+        .iter()
+        .map(|event| event["seq"].as_u64().unwrap())
+        .collect();
+    assert!(seqs.is_sorted_by(|one, next| one < next), "{seqs:?}");
+    assert_eq!(events[0]["name"], "SessionTurnStart");
+    assert_eq!(
+        (&last["type"], &last["status"], &last["text"]),
+        (&json!("result"), &json!("completed"), &json!("USER hello"))
+    );
+    assert!(last["usage"]["outputTokens"].is_u64());
+}
+
+#[test]
+fn a_turn_that_fails_says_so_in_the_result_and_the_status() {
+    let world = World::new();
+    let answer = world.stud(&["--headless", "--json", "!fail Unauthorized"]);
+    assert_eq!(answer.status, 1, "{answer:#?}");
+    let last = lines(&answer.stdout).pop().unwrap();
+    assert_eq!(
+        (&last["type"], &last["status"]),
+        (&json!("result"), &json!("failed"))
+    );
+    assert_eq!(
+        (&last["error"]["class"], &last["error"]["code"]),
+        (&json!("ProviderTransient"), &json!("Unauthorized"))
+    );
+    let told: Value = serde_json::from_str(answer.stderr.trim()).unwrap();
+    assert_eq!(code(&told), "ProviderTransient/Unauthorized");
+}
+
+#[test]
+fn flags_are_refused_with_their_own_codes() {
+    for (arguments, expected) in [
+        (&["--mode", "careful"][..], "InvalidMode"),
+        (&["--api-key", "sk-canary"], "UnsupportedFlag"),
+        (&["--param", "temperature"], "InvalidParam"),
+        (&["--param", "=1"], "InvalidParam"),
+        (&["--mode"], "ArgumentMissing"),
+        (&["--project-root", "."], "UnknownFlag"),
+    ] {
+        let answer = World::new().stud(arguments);
+        assert_eq!(answer.status, 2, "{answer:#?}");
+        let surface: Value = serde_json::from_str(answer.stderr.lines().last().unwrap()).unwrap();
+        assert_eq!(surface["error"]["code"], expected, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_model_that_the_provider_does_not_have_is_refused() {
+    let world = World::new();
+    let settings = json!({"active": {"provider": "echo", "model": "echo-2"}});
+    world.write("home/settings.json", settings.to_string());
+    let answer = world.stud(&["--headless", "--json", "hello"]);
+    assert_eq!((answer.status, answer.stdout.as_str()), (1, ""));
+    assert_eq!(code(&failure(&answer)), "Validation/ModelNotInProvider");
+}
+
+#[test]
+fn a_project_that_nobody_decided_about_needs_somebody_to_ask() {
+    let world = World::new();
+    std::fs::create_dir_all(world.project().join(".stud")).unwrap();
+    let answer = world.stud(&["--headless", "--json", "hello"]);
+    assert_eq!((answer.status, answer.stdout.as_str()), (1, ""));
+    assert_eq!(code(&failure(&answer)), "Validation/HeadlessTrustRequired");
+    for way_in in ["--yolo", "--safe-mode"] {
+        let answer = world.stud(&["--headless", way_in, "hello"]);
+        assert_eq!(answer.stdout, "USER hello\n", "{answer:#?}");
+    }
+    assert!(!world.path("home/trust.json").exists(), "nothing is kept");
+}
+
+#[test]
+fn a_call_that_needs_a_person_halts() {
+    let world = World::new();
+    crate::support::install(&world, "good-tool", "home/tools/libgood_tool.so");
+    let call = r#"!tool line_count {"path": "/dev/null"}"#;
+    let answer = world.stud(&["--headless", "--json", call]);
+    assert_eq!(answer.status, 3, "{answer:#?}");
+    let last = lines(&answer.stdout).pop().unwrap();
+    assert_eq!(last["status"], "halted");
+    let surface = answer
+        .stderr
+        .lines()
+        .find(|line| line.contains("headless.interaction-required"))
+        .unwrap();
+    let surface: Value = serde_json::from_str(surface).unwrap();
+    assert_eq!(surface["error"]["code"], "HeadlessInteractionRequired");
+    let answer = world.stud(&["--headless", "--yolo", call]);
+    assert_eq!(answer.status, 0, "{answer:#?}");
+    assert!(
+        answer.stdout.starts_with(r#"RESULT {"ok":true"#),
+        "{answer:#?}"
+    );
+}
+
+#[test]
+fn a_signal_calls_the_turn_off_and_the_session_is_kept() {
+    let world = World::new();
+    let mut command = world.command();
+    command
+        .args(["--headless", "--json", "!slow 600000"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("ProviderTokensStreamed") {
+        line.clear();
+        assert_ne!(out.read_line(&mut line).unwrap(), 0, "it ended early");
+    }
+    let pid = child.id().to_string();
+    let sent = std::process::Command::new("kill")
+        .args(["-INT", &pid])
+        .status();
+    assert!(sent.unwrap().success());
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let last: Value = serde_json::from_str(rest.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (&last["type"], &last["status"]),
+        (&json!("result"), &json!("cancelled"))
+    );
+    let next = world.stud(&["--headless", "--continue", "hello"]);
+    assert_eq!(next.stdout, "USER hello\n", "{next:#?}");
+}
+
+#[test]
+fn strict_refuses_to_start_where_a_plugin_was_refused() {
+    let world = World::new();
+    world.write("home/tools/libnothing.so", "no library");
+    let answer = world.stud(&["--headless", "hello"]);
+    assert_eq!(answer.status, 0, "{answer:#?}");
+    let answer = world.stud(&["--headless", "--strict", "hello"]);
+    assert_eq!(
+        (answer.status, answer.stdout.as_str()),
+        (1, ""),
+        "{answer:#?}"
+    );
+    world.write("home/settings.json", r#"{"validation":{"strict":true}}"#);
+    assert_eq!(world.stud(&["--headless", "hello"]).status, 1);
+    let bare = world.stud(&["--headless", "--safe-mode", "hello"]);
+    assert_eq!(bare.status, 0, "{bare:#?}");
+}
