@@ -43,6 +43,7 @@ mod state;
 mod turn;
 
 pub use inputs::Input;
+pub(crate) use inputs::blank;
 pub(crate) use open::last_written;
 pub use open::{Founding, open};
 pub use slots::Slot;

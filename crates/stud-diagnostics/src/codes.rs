@@ -100,6 +100,8 @@ codes! {
         HookInvalidAttachment => HOOK_INVALID_ATTACHMENT, since "0.1.0";
         /// A hook names a slot that does not exist.
         HookSlotUnknown => HOOK_SLOT_UNKNOWN, since "0.1.0";
+        /// There is nothing in an input that could be answered.
+        InputInvalid => USER_INPUT_INVALID, since "0.1.0";
         /// A plugin asks for a kind of interaction it may not raise.
         InteractionKindForbidden => INTERACTION_KIND_FORBIDDEN, since "0.1.0";
         /// An interaction kind does not exist.
@@ -202,6 +204,10 @@ codes! {
         UnknownTopLevelKey => UNKNOWN_TOP_LEVEL_KEY, since "0.1.0";
         /// An approval for the project was given where no project is trusted.
         UntrustedProjectCachePath => UNTRUSTED_PROJECT_CACHE_PATH, since "0.1.0";
+    }
+    ProviderCapability {
+        /// A model's answer is not what an answer has to be.
+        OutputMalformed => MODEL_OUTPUT_MALFORMED, since "0.1.0";
     }
     ToolTransient {
         /// A plugin did not answer in time.

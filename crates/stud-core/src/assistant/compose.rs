@@ -5,20 +5,23 @@ use stud_contract_hook::Slot;
 use stud_contract_meta::{Kind, Result};
 use stud_contract_provider::{Content, Message, Part, Request, Role, ToolSpec};
 
+use super::prior::{Prior, settle};
 use super::{Work, misshapen};
 use crate::session::Turn;
 use crate::validate::Members;
 
 /// The request of this moment.
 pub(super) async fn compose(work: &Work, iteration: u32) -> Result<Request> {
-    let prior = if iteration == 0 {
-        "message"
-    } else {
-        "tool-results"
-    };
-    let payload = || json!({"prior": {"kind": prior}, "iteration": iteration});
-    work.pass(Slot::ComposeRequestPre, payload).await?;
-    let request = assemble(work);
+    let mut messages = history(&work.turn);
+    let prior = || json!({"prior": Prior::of(&messages), "iteration": iteration});
+    let slot = Slot::ComposeRequestPre;
+    if let Some(mut passed) = work.pass(slot, prior).await? {
+        let prior = passed.get_mut("prior").map(Value::take);
+        let prior: Prior = serde_json::from_value(prior.unwrap_or_default())
+            .map_err(|error| misshapen(slot, &error))?;
+        prior.put(&mut messages);
+    }
+    let request = assemble(work, messages);
     let slot = Slot::ComposeRequestPost;
     match work.pass(slot, || json!(request)).await? {
         None => Ok(request),
@@ -26,19 +29,21 @@ pub(super) async fn compose(work: &Work, iteration: u32) -> Result<Request> {
     }
 }
 
-fn assemble(work: &Work) -> Request {
-    let turn = &work.turn;
+fn assemble(work: &Work, messages: Vec<Message>) -> Request {
     Request {
-        messages: turn
-            .session()
-            .conversation()
-            .into_iter()
-            .filter_map(|kept| message(turn, kept))
-            .collect(),
-        tools: tool_specs(turn),
+        messages,
+        tools: tool_specs(&work.turn),
         model_id: work.model.model_id.clone(),
         ..Request::default()
     }
+}
+
+/// The conversation as a provider takes it.
+fn history(turn: &Turn) -> Vec<Message> {
+    let kept = turn.session().conversation().into_iter();
+    let mut messages = kept.filter_map(|kept| message(turn, kept)).collect();
+    settle(&mut messages);
+    messages
 }
 
 fn tool_specs(turn: &Turn) -> Vec<ToolSpec> {
