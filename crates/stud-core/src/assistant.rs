@@ -20,6 +20,7 @@ pub use crate::model::Model;
 use crate::session::{Ending, Input, Session, Turn, Voice};
 
 mod receive;
+mod prior;
 mod compose;
 mod send;
 mod stream;
@@ -113,7 +114,7 @@ impl Work {
             }
             let served = tools::serve(self, said.proposals);
             if let Err(end) = self.stage(Stage::ToolCall, served).await {
-                if matches!(Ending::of(end.clone()), Ending::Halted(_)) {
+                if is_halt(&end) {
                     // There is nothing to show, but the turn ends the way every turn does.
                     self.stage(Stage::Render, async { Ok(()) }).await?;
                 }
@@ -139,7 +140,8 @@ impl Work {
         let mut payload = json!({"stage": stage.as_str()});
         self.turn.publish("StagePreFired", &payload);
         let done = body.await;
-        if done.is_err() {
+        // A turn that halts has not failed: it waits for a person.
+        if done.as_ref().is_err_and(|end| !is_halt(end)) {
             payload["error"] = true.into();
         }
         self.turn.publish("StagePostFired", &payload);
@@ -173,6 +175,10 @@ fn no_model() -> Error {
         code.name,
         "no model was chosen for this session",
     )
+}
+
+fn is_halt(end: &Error) -> bool {
+    matches!(Ending::of(end.clone()), Ending::Halted(_))
 }
 
 /// A guard's no to something that is not a tool call ends the turn.

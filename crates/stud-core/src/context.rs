@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use stud_contract_meta::{Error, Result};
-use stud_contract_provider::{Request, ToolSpec};
+use stud_contract_provider::{Message, Request, ToolSpec};
 use stud_diagnostics::{Code, codes};
 
 use crate::desk::{Desk, Last, Toolset};
@@ -117,6 +117,12 @@ pub async fn compose(turn: &Turn, model: &Model, base: Base) -> Result<Request> 
     });
     turn.publish("AssemblyCompleted", &completed);
     Ok(draft.finish(model))
+}
+
+/// The conversation as a model is told it.
+pub(crate) fn told(turn: &Turn) -> Vec<Message> {
+    let session = turn.session();
+    history::messages(&session.history(), &session.books().redactor).0
 }
 
 /// Says which model answers, before it has been asked anything: so that a session can be compacted before its next turn.

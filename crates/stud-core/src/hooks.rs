@@ -97,7 +97,7 @@ impl Hooks {
             return Ok(Err(denial));
         }
         let payload = self.transform(passage, payload).await?;
-        self.observe(passage, &payload).await;
+        self.observe(passage, &payload).await?;
         Ok(Ok(payload))
     }
 
@@ -115,8 +115,7 @@ impl Hooks {
             let denial = match verdict {
                 Ok(Verdict::Allow) => continue,
                 Ok(Verdict::Deny { reason }) => hook.denial(codes::FORBIDDEN.to_string(), reason),
-                // A guard may say no with a code of its own.
-                Err(error) if error.class() == Class::Validation.as_str() => {
+                Err(error) if hook.is_denial(&error) => {
                     let code = format!("{}/{}", error.class(), error.code());
                     hook.denial(code, error.message().to_owned())
                 }
@@ -124,7 +123,7 @@ impl Hooks {
             };
             tell_denied(passage, &denial);
             if passage.slot.is_pre() {
-                self.observe(passage, payload).await;
+                self.observe(passage, payload).await?;
             }
             return Ok(Some(denial));
         }
@@ -148,21 +147,31 @@ impl Hooks {
         Ok(payload)
     }
 
-    /// Shows it to everyone who looks, at the same time. What goes wrong there stops nothing.
-    pub(crate) async fn observe(&self, passage: Passage<'_>, payload: &Value) {
+    /// Shows it to everyone who looks, at the same time. What goes wrong there stops nothing, unless the turn is called
+    /// off.
+    pub(crate) async fn observe(&self, passage: Passage<'_>, payload: &Value) -> Result<()> {
         let looking = self.of_kind(passage, SubKind::Observer);
         let looking = looking.map(|hook| async move {
-            if let Err(error) = hook.call(passage, payload).await {
-                let failure = json!({
-                    "slot": passage.slot,
-                    "extensionId": hook.id(),
-                    "error": format!("{}/{}: {}", error.class(), error.code(), error.message()),
-                });
-                passage.voice.publish("HookObserverFailed", &failure);
+            let Err(error) = hook.call(passage, payload).await else {
+                return Ok(());
+            };
+            if is_called_off(&error) {
+                return Err(error);
             }
+            let failure = json!({
+                "slot": passage.slot,
+                "extensionId": hook.id(),
+                "error": format!("{}/{}: {}", error.class(), error.code(), error.message()),
+            });
+            passage.voice.publish("HookObserverFailed", &failure);
+            Ok(())
         });
         let mut looking: work::InOrder<_> = looking.collect();
-        while looking.next().await.is_some() {}
+        let mut seen = Ok(());
+        while let Some(looked) = looking.next().await {
+            seen = seen.and(looked);
+        }
+        seen
     }
 }
 
@@ -189,18 +198,29 @@ impl Hook {
         let limit = session.rules().hook;
         let in_time = in_time(&**session.timer(), limit, handled);
         let reply = match work::unless(voice.cancelled(), in_time).await {
-            Some(Some(reply)) => reply?,
-            Some(None) => return Err(self.late(limit)),
-            None => return Err(voice.called_off()),
+            Some(Some(reply)) => reply,
+            Some(None) => Err(self.late(limit)),
+            None => Err(voice.called_off()),
         };
-        let fired = json!({
-            "slot": slot,
-            "subKind": self.registration.sub_kind,
-            "extensionId": self.id(),
-            "durationMs": began.elapsed().as_secs_f64() * 1e3,
-        });
-        voice.publish("HookFired", &fired);
-        Ok(reply)
+        let answered = match &reply {
+            Ok(_) => true,
+            Err(error) => self.is_denial(error),
+        };
+        if answered {
+            let fired = json!({
+                "slot": slot,
+                "subKind": self.registration.sub_kind,
+                "extensionId": self.id(),
+                "durationMs": began.elapsed().as_secs_f64() * 1e3,
+            });
+            voice.publish("HookFired", &fired);
+        }
+        reply
+    }
+
+    /// A guard may say no with a code of its own, which is an answer and not a failure.
+    fn is_denial(&self, error: &Error) -> bool {
+        self.registration.sub_kind == SubKind::Guard && error.class() == Class::Validation.as_str()
     }
 
     fn late(&self, limit: std::time::Duration) -> Error {
@@ -234,9 +254,13 @@ fn tell_denied(passage: Passage<'_>, denial: &Denial) {
         .audit("GuardDeny", Some("HookGuardDenied"), payload);
 }
 
+fn is_called_off(error: &Error) -> bool {
+    error.class() == Class::Cancellation.as_str()
+}
+
 /// A hook that fails, fails the stage; one that was called off was called off.
 fn failed(code: &'static Code, hook: &Hook, cause: Error) -> Error {
-    if cause.class() == Class::Cancellation.as_str() {
+    if is_called_off(&cause) {
         return cause;
     }
     let slot = hook.registration.slot;

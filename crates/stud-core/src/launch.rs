@@ -114,6 +114,12 @@ pub fn launch_with(
     if launch.resume.is_some() {
         session.announce_resume();
     }
+    for rewrite in ground.ordering.rewrites() {
+        let correlation_id = session.correlation_id();
+        session
+            .books()
+            .publish("OrderingRewrite", &correlation_id, &rewrite.payload());
+    }
     Ok(Launched {
         session,
         reports: started.reports,

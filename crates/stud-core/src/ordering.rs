@@ -17,8 +17,15 @@ const LARGEST_MANIFEST: u64 = 1 << 20;
 /// The order that the scopes ask for. A slot that none of them mentions keeps its default order.
 #[derive(Debug, Clone, Default)]
 pub struct Ordering {
-    lists: BTreeMap<Slot, Vec<String>>,
+    lists: BTreeMap<Slot, List>,
     rewrites: Vec<Rewrite>,
+}
+
+/// The order of one slot, and the file that asks for it.
+#[derive(Debug, Clone)]
+struct List {
+    path: PathBuf,
+    ids: Vec<String>,
 }
 
 /// A scope that changed the order another scope had asked for.
@@ -65,13 +72,14 @@ impl Ordering {
             }
         };
         let manifest = Manifest { path };
-        for (slot, list) in manifest.read(&bytes)? {
-            let new = list.clone();
-            if let Some(previous) = self.lists.insert(slot, list) {
+        for (slot, ids) in manifest.read(&bytes)? {
+            let new = ids.clone();
+            let path = manifest.path.clone();
+            if let Some(previous) = self.lists.insert(slot, List { path, ids }) {
                 self.rewrites.push(Rewrite {
                     slot,
                     scope,
-                    previous,
+                    previous: previous.ids,
                     new,
                 });
             }
@@ -84,18 +92,38 @@ impl Ordering {
         &self.rewrites
     }
 
-    /// The extensions that are named, each with its slot.
-    pub fn named(&self) -> impl Iterator<Item = (Slot, &str)> {
-        let lists = self.lists.iter();
-        lists.flat_map(|(slot, list)| list.iter().map(|id| (*slot, id.as_str())))
+    /// A warning for every name that no hook of its slot has. It orders nothing, and may be a slip of the pen.
+    pub(crate) fn strangers<'a>(
+        &'a self,
+        is_there: impl Fn(Slot, &str) -> bool + 'a,
+    ) -> impl Iterator<Item = Diagnostic> + 'a {
+        let named = self.lists.iter().flat_map(|(slot, list)| {
+            let ids = list.ids.iter().enumerate();
+            ids.map(move |(place, id)| (*slot, list, place, id))
+        });
+        let strangers = named.filter(move |(slot, _, _, id)| !is_there(*slot, id));
+        strangers.map(|(slot, list, place, id)| {
+            let message = format!("no active hook `{id}` sits on {slot}, so it is ordered in vain");
+            Diagnostic::warning(&codes::EXTENSION_NOT_FOUND, message)
+                .file(&list.path)
+                .field(format!("{}/{place}", pointer_to(slot.as_str())))
+                .with("slot", slot.as_str())
+                .with("extId", id.as_str())
+                .help("`stud plugin list` shows which hooks there are; correct the name, or remove it")
+        })
     }
 
     /// Where an extension stands in a slot: those that are named come first, in the order they are named.
     pub fn place(&self, slot: Slot, ext_id: &str) -> usize {
         let named = self.lists.get(&slot);
-        let place = named.and_then(|list| list.iter().position(|id| id == ext_id));
+        let place = named.and_then(|list| list.ids.iter().position(|id| id == ext_id));
         place.unwrap_or(usize::MAX)
     }
+}
+
+/// Where a slot stands in a manifest. Its word holds a slash, which a pointer writes as `~1`.
+fn pointer_to(slot: &str) -> String {
+    format!("/hooks/{}", slot.replace('~', "~0").replace('/', "~1"))
 }
 
 /// One file.
@@ -125,8 +153,7 @@ impl Manifest {
     }
 
     fn slot(&self, word: &str, list: &Value) -> Result<(Slot, Vec<String>), Diagnostic> {
-        // A slot's word holds a slash, which a pointer writes as `~1`.
-        let pointer = format!("/hooks/{}", word.replace('~', "~0").replace('/', "~1"));
+        let pointer = pointer_to(word);
         let Some(slot) = Slot::parse(word) else {
             let message = format!("`{word}` is not a slot");
             let mut unknown = Diagnostic::error(&codes::HOOK_INVALID_ATTACHMENT, message)
@@ -211,6 +238,19 @@ mod tests {
             rewrite.payload(),
             json!({"slot": "TOOL_CALL/pre", "scope": "project", "previousOrder": ["a", "b"], "newOrder": ["b"]})
         );
+    }
+
+    #[test]
+    fn a_name_that_nobody_has_is_told() {
+        let text = r#"{"hooks":{"RENDER/pre":["here","gone"]}}"#;
+        let ordering = layered(&[(Scope::Global, text)]).unwrap();
+        let is_there = |slot, id: &str| slot == Slot::RenderPre && id == "here";
+        let warnings: Vec<Diagnostic> = ordering.strangers(is_there).collect();
+        let [gone] = &warnings[..] else {
+            panic!("{warnings:?}");
+        };
+        assert_eq!(gone.field_path.as_deref(), Some("/hooks/RENDER~1pre/1"));
+        assert_eq!(gone.context["extId"], "gone");
     }
 
     #[test]

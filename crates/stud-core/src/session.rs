@@ -49,6 +49,7 @@ mod turn;
 
 pub(crate) use compacting::{Compaction, Segment};
 pub use inputs::Input;
+pub(crate) use inputs::blank;
 pub(crate) use kept::{Kept, Size};
 pub use open::{Founding, open};
 pub(crate) use past::last_written;

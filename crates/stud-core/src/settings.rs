@@ -149,6 +149,9 @@ fn check(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, Diagnostic> {
         {
             return Err(misshapen(path, &format!("/env/{name}"), "is not text"));
         }
+        if key == "securityMode" {
+            check_security_mode(path, members)?;
+        }
         if Kind::ALL.iter().any(|kind| kind.settings_key() == key) {
             for (id, config) in members {
                 if !config.is_object() {
@@ -158,6 +161,45 @@ fn check(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, Diagnostic> {
         }
     }
     Ok(document)
+}
+
+/// How tool calls are gated has to be understood, or nobody could rely on it.
+fn check_security_mode(path: &Path, members: &Map<String, Value>) -> Result<(), Diagnostic> {
+    const MODES: [&str; 3] = ["ask", "yolo", "allowlist"];
+    for (member, value) in members {
+        let pointer = format!("/securityMode/{member}");
+        match member.as_str() {
+            "mode" if MODES.iter().any(|mode| value == mode) => {}
+            "mode" => {
+                let word = value.as_str();
+                let message = match word {
+                    Some(word) => format!("`{word}` is not a security mode"),
+                    None => "the security mode is not a text".to_owned(),
+                };
+                let wrong = Diagnostic::error(&codes::INVALID_SECURITY_MODE, message)
+                    .file(path)
+                    .field(pointer)
+                    .with("path", path.display().to_string())
+                    .with("mode", word);
+                let near = word.and_then(|word| nearest(word, MODES));
+                return Err(match near {
+                    Some(near) => wrong.help(format!("did you mean `{near}`?")),
+                    None => wrong.help("write `ask`, `yolo` or `allowlist`"),
+                });
+            }
+            "allowlist" => {
+                let patterns = value.as_array();
+                if !patterns.is_some_and(|patterns| patterns.iter().all(Value::is_string)) {
+                    return Err(misshapen(path, &pointer, "is not a list of texts"));
+                }
+            }
+            _ => {
+                let what = "is not known; there are `mode` and `allowlist`";
+                return Err(misshapen(path, &pointer, what));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn misshapen(path: &Path, pointer: &str, what: &str) -> Diagnostic {
@@ -216,6 +258,21 @@ mod tests {
     }
 
     #[test]
+    fn a_security_mode_that_there_is_not_is_refused() {
+        for (mode, help) in [
+            (r#""yollo""#, "did you mean `yolo`?"),
+            ("true", "write `ask`, `yolo` or `allowlist`"),
+        ] {
+            let text = format!(r#"{{"securityMode":{{"mode":{mode}}}}}"#);
+            let error = layered(&[(Scope::Global, &text)]).unwrap_err();
+            assert_eq!(error.code, &codes::INVALID_SECURITY_MODE);
+            assert_eq!(error.field_path.as_deref(), Some("/securityMode/mode"));
+            assert_eq!(error.help, [help]);
+        }
+        layered(&[(Scope::Global, r#"{"securityMode":{"mode":"ask"}}"#)]).unwrap();
+    }
+
+    #[test]
     fn other_shapes_are_refused_in_place() {
         for (text, field) in [
             ("[]", None),
@@ -223,6 +280,14 @@ mod tests {
             (r#"{"tools":[]}"#, Some("/tools")),
             (r#"{"ui":{"x":1}}"#, Some("/ui/x")),
             (r#"{"env":{"A":"1","B":2}}"#, Some("/env/B")),
+            (
+                r#"{"securityMode":{"allowlist":"git *"}}"#,
+                Some("/securityMode/allowlist"),
+            ),
+            (
+                r#"{"securityMode":{"modus":"ask"}}"#,
+                Some("/securityMode/modus"),
+            ),
         ] {
             let error = layered(&[(Scope::Global, text)]).unwrap_err();
             assert_eq!(error.code, &codes::SETTINGS_SHAPE_INVALID, "{text}");

@@ -41,6 +41,22 @@ struct Contender {
     hidden: Vec<Validated>,
 }
 
+impl Contender {
+    fn plugin(&self) -> &Validated {
+        &self.bound.plugin
+    }
+
+    fn is_store(&self) -> bool {
+        self.plugin().manifest.kind == Kind::SessionStore
+    }
+
+    /// Whether it is one that stud carries, or hides one.
+    fn stands_for_bundled(&self) -> bool {
+        let mut those_of_its_id = self.hidden.iter().chain([self.plugin()]);
+        those_of_its_id.any(|plugin| plugin.track.scope == Scope::Bundled)
+    }
+}
+
 /// What came of it.
 #[derive(Debug)]
 pub struct Started {
@@ -154,18 +170,24 @@ impl Plugins {
             reports: self.resting.clone(),
             refused: self.refused.clone(),
         };
-        let is_store =
-            |contender: &&Contender| contender.bound.plugin.manifest.kind == Kind::SessionStore;
-        for store in self.contenders.iter().filter(is_store) {
+        for store in self.contenders.iter().filter(|other| other.is_store()) {
             rise.bring_up(store);
         }
         rising.stores_up(&rise.active);
-        for other in self.contenders.iter().filter(|other| !is_store(other)) {
+        for other in self.contenders.iter().filter(|other| !other.is_store()) {
             if let Some(active) = rise.bring_up(other) {
                 rising.up(&active);
             }
         }
-        rise.finish(self.diagnostics.clone())
+        let mut started = rise.finish(self.diagnostics.clone());
+        let is_there = |slot, id: &str| {
+            let mut hooks = started.registry.hooks(slot).into_iter();
+            hooks.any(|hook| hook.identity().ext_id.as_str() == id)
+        };
+        started
+            .diagnostics
+            .extend(ground.ordering.strangers(is_there));
+        started
     }
 }
 
@@ -303,26 +325,24 @@ fn wanted(plugin: &Validated, store: Option<&ExtId>) -> Wanted {
     }
 }
 
-/// The store that the settings name, or that says so itself, or that stud carries.
+/// The store that the settings name, or that says so itself, or that stud carries, or that stands in that one's place.
 fn chosen_store(contenders: &[Contender], settings: &Settings) -> Option<ExtId> {
-    let stores = || {
-        let plugins = contenders.iter().map(|contender| &contender.bound.plugin);
-        plugins.filter(|plugin| plugin.manifest.kind == Kind::SessionStore)
-    };
+    let stores = || contenders.iter().filter(|contender| contender.is_store());
     let named = settings
         .get("active", "sessionStore")
         .and_then(|sourced| sourced.value.as_str());
     let chosen = match named {
-        Some(id) => stores().find(|store| store.manifest.ext_id.as_str() == id),
+        Some(id) => stores().find(|store| store.plugin().manifest.ext_id.as_str() == id),
         None => stores()
-            .find(|store| store.config.get("active") == Some(&true.into()))
+            .find(|store| store.plugin().config.get("active") == Some(&true.into()))
             .or_else(|| {
-                stores()
-                    .find(|store| store.manifest.discovery_rules.default_activation == Some(true))
+                stores().find(|store| {
+                    store.plugin().manifest.discovery_rules.default_activation == Some(true)
+                })
             })
-            .or_else(|| stores().find(|store| store.track.scope == Scope::Bundled)),
+            .or_else(|| stores().find(|store| store.stands_for_bundled())),
     };
-    chosen.map(|store| store.manifest.ext_id.clone())
+    chosen.map(|store| store.plugin().manifest.ext_id.clone())
 }
 
 impl Started {

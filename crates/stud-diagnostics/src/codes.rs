@@ -106,6 +106,8 @@ codes! {
         HookInvalidAttachment => HOOK_INVALID_ATTACHMENT, since "0.1.0";
         /// A hook names a slot that does not exist.
         HookSlotUnknown => HOOK_SLOT_UNKNOWN, since "0.1.0";
+        /// There is nothing in an input that could be answered.
+        InputInvalid => USER_INPUT_INVALID, since "0.1.0";
         /// A plugin asks for a kind of interaction it may not raise.
         InteractionKindForbidden => INTERACTION_KIND_FORBIDDEN, since "0.1.0";
         /// An interaction kind does not exist.

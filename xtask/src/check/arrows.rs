@@ -151,7 +151,10 @@ fn layer(package: &Package) -> Option<Layer> {
     };
     by_name.or_else(|| {
         let dir = package.dir.as_str();
-        if dir == "tests/fixtures/hostile" || dir == "benches/plugin-raw" {
+        if matches!(
+            dir,
+            "tests/fixtures/hostile" | "tests/fixtures/unruly-provider" | "benches/plugin-raw"
+        ) {
             Some(HostileFixture)
         } else if dir.starts_with("tests/fixtures/") || dir.starts_with("benches/plugin-") {
             Some(Fixture)

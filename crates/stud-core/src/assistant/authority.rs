@@ -22,7 +22,10 @@ use super::tools::{summary, tell_cancelled, tell_failed};
 use super::{Work, misshapen};
 use crate::activate::{Active, Running};
 use crate::approvals::{Asked, check_key};
+use crate::deadline::in_time;
+use crate::ledger::closed;
 use crate::validate::{Members, schema};
+use crate::work;
 
 /// What became of a proposal.
 pub(super) enum Judged {
@@ -60,7 +63,7 @@ pub(super) async fn judge(work: &Work, proposal: Proposal) -> Result<Judged> {
         call.tool_call_id = proposal.tool_call_id;
     }
     let passage = work.passage(Slot::ToolCallPre);
-    work.hooks.observe(passage, &payload(&call)).await;
+    work.hooks.observe(passage, &payload(&call)).await?;
     let permit = Permit::of(plugin.clone(), call, key, digest)?;
     Ok(Judged::Permitted(permit))
 }
@@ -119,9 +122,13 @@ impl Bench<'_> {
             tell_failed(self.work, call, "schema-violation", 0, &error, true);
             return Ok(Err(error));
         }
-        let key = match self.key(call) {
-            Ok(key) => key,
-            Err(error) => {
+        let key = match self.key(call).await {
+            Ok(Ok(key)) => key,
+            Err(end) => {
+                self.audit_end(call, None, &end);
+                return Err(end);
+            }
+            Ok(Err(error)) => {
                 tell_failed(self.work, call, "preflight-denied", 0, &error, true);
                 return Ok(Err(error));
             }
@@ -182,20 +189,44 @@ impl Bench<'_> {
     }
 
     /// What an approval of the call would cover; nothing for a tool that needs none.
-    fn key(&self, call: &Proposal) -> Result<Option<String>> {
+    async fn key(&self, call: &Proposal) -> Result<Result<Option<String>>> {
         if !self.tool.gated {
-            return Ok(None);
+            return Ok(Ok(None));
         }
-        let Running::Tool(instance) = self.plugin.running() else {
-            return Err(self.plugin.lacks("deriveApprovalKey"));
-        };
-        let reply = instance.approval_key(&call.tool_name, &call.args.to_string());
-        let key: String = self
-            .plugin
-            .read("deriveApprovalKey", reply)
-            .map_err(|error| self.underivable(error))?;
-        check_key(&key).map_err(|error| error.with("toolId", self.tool.name.as_str()))?;
-        Ok(Some(key))
+        let derived = self.derive(call).await?;
+        let key = derived
+            .map_err(|error| self.underivable(error))
+            .and_then(|key| {
+                check_key(&key).map_err(|error| error.with("toolId", self.tool.name.as_str()))?;
+                Ok(Some(key))
+            });
+        Ok(key)
+    }
+
+    /// Asks the tool on a thread of its own, because its code may block or never come back.
+    async fn derive(&self, call: &Proposal) -> Result<Result<String>> {
+        let voice = &self.work.voice;
+        let (plugin, call) = (self.plugin.clone(), call.clone());
+        let derived = work::elsewhere(async move {
+            let Running::Tool(instance) = plugin.running() else {
+                return Err(plugin.lacks("deriveApprovalKey"));
+            };
+            let reply = instance.approval_key(&call.tool_name, &call.args.to_string());
+            plugin.read("deriveApprovalKey", reply)
+        });
+        let derived = async { derived.await.unwrap_or_else(|| Err(closed())) };
+        let session = voice.session();
+        let limit = session.rules().hook;
+        let in_time = in_time(&**session.timer(), limit, derived);
+        match work::unless(voice.cancelled(), in_time).await {
+            None => Err(voice.called_off()),
+            Some(Some(derived)) => Ok(derived),
+            Some(None) => {
+                let code = &codes::EXECUTION_TIMEOUT;
+                let message = format!("it did not come back within {} ms", limit.as_millis());
+                Ok(Err(Error::new(code.class, code.name, message)))
+            }
+        }
     }
 
     /// A tool may refuse a call by itself before anyone is asked. Anything else is a fault of the tool.

@@ -1,10 +1,11 @@
 //! `COMPOSE_REQUEST`: the conversation, the tools there are and what context providers add, as one request.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use stud_contract_hook::Slot;
 use stud_contract_meta::{Kind, Result};
 use stud_contract_provider::{Request, ToolSpec};
 
+use super::prior::Prior;
 use super::{Work, misshapen};
 use crate::context::{self, Base};
 use crate::session::Turn;
@@ -12,19 +13,29 @@ use crate::validate::Members;
 
 /// The request of this moment.
 pub(super) async fn compose(work: &Work, iteration: u32) -> Result<Request> {
-    let prior = if iteration == 0 {
-        "message"
-    } else {
-        "tool-results"
+    let slot = Slot::ComposeRequestPre;
+    let prior = || {
+        let prior = Prior::of(&context::told(&work.turn));
+        json!({"prior": prior, "iteration": iteration})
     };
-    let payload = || json!({"prior": {"kind": prior}, "iteration": iteration});
-    work.pass(Slot::ComposeRequestPre, payload).await?;
+    let prior = match work.pass(slot, prior).await? {
+        None => None,
+        Some(mut passed) => {
+            let prior = passed.get_mut("prior").map(Value::take).unwrap_or_default();
+            let prior: Prior =
+                serde_json::from_value(prior).map_err(|error| misshapen(slot, &error))?;
+            Some(prior)
+        }
+    };
     let base = Base {
         tools: tool_specs(&work.turn),
         params: work.turn.session().rules().params.clone(),
         ..Base::default()
     };
-    let request = context::compose(&work.turn, &work.model, base).await?;
+    let mut request = context::compose(&work.turn, &work.model, base).await?;
+    if let Some(prior) = prior {
+        prior.put(&mut request.messages);
+    }
     let slot = Slot::ComposeRequestPost;
     match work.pass(slot, || json!(request)).await? {
         None => Ok(request),

@@ -1,33 +1,46 @@
 //! `RECEIVE_INPUT`: what the person said, as hooks let it pass.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use stud_contract_hook::Slot;
 use stud_contract_meta::Result;
 
-use super::Work;
-use crate::session::Input;
+use super::{Work, misshapen};
+use crate::session::{Input, blank};
 
 /// Takes the input in. It is in the conversation already, and stays there as hooks leave it.
 pub(super) async fn receive(work: &Work, input: &Input) -> Result<()> {
-    let mut text = input.text.clone();
-    for slot in [Slot::ReceiveInputPre, Slot::ReceiveInputPost] {
-        let payload =
-            || json!({"kind": "message", "content": text, "correlationId": work.turn.id()});
-        let passed = match work.pass(slot, payload).await {
-            Ok(passed) => passed,
-            Err(denied) => {
-                // What may not pass is not said to the model in a later turn either.
-                work.turn.revise_input(input.seq, None).await?;
-                return Err(denied);
-            }
-        };
-        let content = passed.and_then(|mut passed| passed.get_mut("content").map(std::mem::take));
-        if let Some(serde_json::Value::String(content)) = content {
-            text = content;
+    match pass(work, input).await {
+        Ok(text) if text == input.text => Ok(()),
+        Ok(text) => work.turn.revise_input(input.seq, Some(text)).await,
+        Err(end) => {
+            // What may not pass is not said to the model in a later turn either.
+            work.turn.revise_input(input.seq, None).await?;
+            Err(end)
         }
     }
-    if text != input.text {
-        work.turn.revise_input(input.seq, Some(text)).await?;
+}
+
+/// What hooks make of the input.
+async fn pass(work: &Work, input: &Input) -> Result<String> {
+    let mut text = input.text.clone();
+    for slot in [Slot::ReceiveInputPre, Slot::ReceiveInputPost] {
+        let payload = || {
+            json!({
+                "kind": "message",
+                "content": text,
+                "correlationId": work.turn.id(),
+                "monotonicTs": input.seq.to_string(),
+            })
+        };
+        let Some(mut passed) = work.pass(slot, payload).await? else {
+            continue;
+        };
+        let content = passed.get_mut("content").map(Value::take);
+        text = serde_json::from_value(content.unwrap_or_default())
+            .map_err(|error| misshapen(slot, &error))?;
     }
-    Ok(())
+    match text.trim() {
+        "" => Err(blank()),
+        trimmed => Ok(trimmed.to_owned()),
+    }
 }

@@ -4,16 +4,19 @@ use serde_json::{Value, json};
 use stud_contract_hook::Slot;
 use stud_contract_meta::Result;
 
-use super::Work;
+use super::{Work, misshapen};
 
 /// Writes down what the model said, and only then shows it, once.
 pub(super) async fn render(work: &Work, text: String) -> Result<String> {
     let shown = |text: &str| json!({"text": text, "correlationId": work.turn.id()});
-    let passed = work.pass(Slot::RenderPre, || shown(&text)).await?;
-    let changed = passed.and_then(|mut passed| passed.get_mut("text").map(Value::take));
-    let text = match changed {
-        Some(Value::String(changed)) => changed,
-        _ => text,
+    let slot = Slot::RenderPre;
+    let text = match work.pass(slot, || shown(&text)).await? {
+        None => text,
+        Some(mut passed) => {
+            let changed = passed.get_mut("text").map(Value::take);
+            serde_json::from_value(changed.unwrap_or_default())
+                .map_err(|error| misshapen(slot, &error))?
+        }
     };
     let payload = json!({"text": text});
     work.turn

@@ -11,7 +11,7 @@ use stud_contract_session_store::Durability;
 use stud_diagnostics::codes;
 
 use super::send::{Answering, tell_failed, with_model};
-use super::{Work, forbidden, millis_since};
+use super::{Work, forbidden, millis_since, misshapen};
 use crate::hooks::{Hooks, Passage};
 use crate::ledger::{Draft, closed};
 use crate::metrics::Spent;
@@ -65,6 +65,7 @@ pub(super) async fn stream(work: &Work, answering: Answering) -> Result<Said> {
         said.proposals.clear();
     }
     tell_completed(work, began, &said);
+    work.turn.tally(json!(said.finish), said.proposals.len());
     let closing = || {
         json!({
             "assistantText": said.text,
@@ -75,6 +76,10 @@ pub(super) async fn stream(work: &Work, answering: Answering) -> Result<Said> {
     work.pass(Slot::StreamResponsePost, closing).await?;
     if !said.proposals.is_empty() {
         remember(work, &said).await?;
+    }
+    for proposal in &said.proposals {
+        work.turn
+            .publish("ToolInvocationProposed", &proposal.to_value());
     }
     Ok(said)
 }
@@ -185,14 +190,14 @@ impl Ear {
                 tool_name,
                 args,
             } => {
-                let proposal = Proposal {
+                if tool_call_id.is_empty() || tool_name.is_empty() {
+                    return Err(nameless());
+                }
+                self.said.proposals.push(Proposal {
                     tool_call_id,
                     tool_name,
                     args,
-                };
-                self.voice
-                    .publish("ToolInvocationProposed", &proposal.to_value());
-                self.said.proposals.push(proposal);
+                });
             }
             StreamEvent::Usage(usage) => {
                 let said = &mut self.said;
@@ -225,8 +230,7 @@ impl Ear {
         self.voice.publish("ProviderTokensStreamed", &payload);
         said.text.push_str(&delta);
         self.journal();
-        self.look(&delta).await;
-        Ok(())
+        self.look(&delta).await
     }
 
     /// Lets the hooks that want every piece have their say before it counts.
@@ -240,18 +244,17 @@ impl Ear {
             .pass(self.passage(slot), json!({"delta": delta}))
             .await?;
         let mut passed = passed.map_err(|denial| forbidden(slot, &denial))?;
-        match passed.get_mut("delta").map(Value::take) {
-            Some(Value::String(changed)) => Ok(changed),
-            _ => Ok(delta),
-        }
+        let changed = passed.get_mut("delta").map(Value::take);
+        serde_json::from_value(changed.unwrap_or_default()).map_err(|error| misshapen(slot, &error))
     }
 
-    async fn look(&self, delta: &str) {
+    async fn look(&self, delta: &str) -> Result<()> {
         let slot = Slot::StreamResponsePost;
-        if self.hooks.any(slot, FiringMode::PerToken) {
-            let payload = json!({"delta": delta});
-            self.hooks.observe(self.passage(slot), &payload).await;
+        if !self.hooks.any(slot, FiringMode::PerToken) {
+            return Ok(());
         }
+        let payload = json!({"delta": delta});
+        self.hooks.observe(self.passage(slot), &payload).await
     }
 
     fn passage(&self, slot: Slot) -> Passage<'_> {
@@ -286,6 +289,12 @@ impl Ear {
         let ledger = &self.voice.session().books().ledger;
         ledger.commit(vec![draft], Durability::Written, |_| {});
     }
+}
+
+fn nameless() -> Error {
+    let code = &codes::PROVIDER_OUTPUT_MALFORMED;
+    let message = "the model proposes a tool call without an id or without a name";
+    Error::new(code.class, code.name, message)
 }
 
 fn violation(how: &str) -> Error {

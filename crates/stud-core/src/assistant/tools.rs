@@ -12,14 +12,14 @@ use stud_diagnostics::{Diagnostic, codes};
 use super::authority::{Judged, judge};
 use super::permit::Permit;
 use super::stream::Proposal;
-use super::{Work, millis_since};
+use super::{Work, is_halt, millis_since};
 use crate::activate::Active;
 use crate::deadline::in_time;
 use crate::hooks::{Hooks, Passage};
 use crate::ledger::closed;
 use crate::metrics::Outcome;
 use crate::platform;
-use crate::session::{Ending, Voice};
+use crate::session::Voice;
 use crate::work::{self, InOrder};
 
 /// Serves the proposals of one answer. Each gets its result, unless the turn halts.
@@ -73,7 +73,7 @@ async fn stop(
     waiting: impl Iterator<Item = Proposal>,
     end: Error,
 ) -> Result<()> {
-    let halted = matches!(Ending::of(end.clone()), Ending::Halted(_));
+    let halted = is_halt(&end);
     let mut left = Vec::new();
     for judged in judged {
         match judged {
@@ -284,7 +284,7 @@ impl Seen<'_> {
         };
         let before = self.payload(&result);
         let after = hooks.transform(passage, before.clone()).await?;
-        hooks.observe(passage, &after).await;
+        hooks.observe(passage, &after).await?;
         if after["result"] == before["result"] {
             return Ok(result);
         }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use stud_contract_provider::{Content, Message, Part, Role};
-use stud_diagnostics::codes;
 
 use crate::redact::Redactor;
 use crate::session::{Kept, Size};
@@ -55,14 +54,15 @@ pub(super) fn messages(
     (messages, said_last)
 }
 
-/// A call that a turn proposed and did not come to, because it halted. No model goes on from a call without a result.
+/// A call that a turn proposed and did not come to, because it halted: nobody has decided about it, and the transcript
+/// says nothing else. No model goes on from a call without a result.
 fn not_run(call: Value) -> Message {
     let text = |member: &str| call[member].as_str().unwrap_or_default().to_owned();
-    let content = json!({"ok": false, "error": {
-        "class": codes::TOOL_CANCELLED.class.as_str(),
-        "code": codes::TOOL_CANCELLED.name,
-        "message": "the call was not run: somebody had to be asked and nobody was there",
-    }});
+    let content = json!({
+        "ok": false,
+        "undecided": true,
+        "reason": "nobody was there to decide about this call, and it did not run",
+    });
     let result = Part::ToolResult {
         tool_call_id: text("toolCallId"),
         tool_name: text("toolName"),

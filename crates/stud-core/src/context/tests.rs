@@ -217,3 +217,23 @@ fn the_default_prompt_is_short_and_plain() {
     let text = default_system_prompt();
     assert!(!text.is_empty() && text.len() < 4096 && text.is_ascii());
 }
+
+#[test]
+fn a_call_that_nobody_decided_about_is_told_as_such() {
+    let calls = json!([{"toolCallId": "a", "toolName": "x", "args": {}}, {"toolCallId": "b", "toolName": "x", "args": {}}]);
+    let history = [
+        kept("assistant", json!({"text": "", "toolCalls": calls})),
+        kept(
+            "tool",
+            json!({"toolCallId": "a", "toolName": "x", "content": "1"}),
+        ),
+        kept("user", "and now?".into()),
+    ];
+    let (messages, said_last) = history::messages(&history, &Redactor::new());
+    let text = serde_json::to_string(&messages[2]).unwrap();
+    assert!(
+        text.contains("did not run") && text.contains(r#""toolCallId":"b""#),
+        "{text}"
+    );
+    assert_eq!((messages.len(), said_last), (4, Some(3)));
+}

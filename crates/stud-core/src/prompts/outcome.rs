@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use stud_contract_interaction::{
     Answer, AuthAnswer, InteractionAnswered, InteractionCancelled, InteractionKind,
-    InteractionRaised, Response, Status,
+    InteractionRaised, Payload, Response, Status,
 };
 use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::Durability;
@@ -137,6 +137,11 @@ impl Outcome {
             _ => {}
         }
         let by_rule = matches!(self, Self::Automatic { .. } | Self::Halted { .. });
+        if by_rule && let Payload::Approve(approve) = &request.payload {
+            put("source", "mode-gate".into());
+            put("toolId", approve.tool_id.as_str().into());
+            put("approvalKey", approve.approval_key.as_str().into());
+        }
         let class = match request.kind() {
             InteractionKind::Approve | InteractionKind::GrantStageTool if by_rule => "Approval",
             _ => "Interaction",

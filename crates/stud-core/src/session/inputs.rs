@@ -129,6 +129,12 @@ impl Inbox for Session {
     }
 }
 
+/// There is nothing to answer.
+pub(crate) fn blank() -> Error {
+    let code = &codes::USER_INPUT_INVALID;
+    Error::new(code.class, code.name, "the input is blank")
+}
+
 impl Session {
     /// The call of a tool is over. If it said that the answer may come later, the prompt it waited for stays open.
     pub(crate) fn tool_is_done(&self, ext_id: &str, tool_call_id: &str, returned: Option<&Value>) {
@@ -144,7 +150,15 @@ impl Session {
     }
 
     /// Takes something the person said. When this returns, it will be answered even if the power fails now.
+    ///
+    /// # Errors
+    ///
+    /// `Validation/InputInvalid` for nothing but blank space, `Session/InputQueueFull`, and what the store says.
     pub async fn submit(&self, ext_id: &str, text: String) -> Result<u64> {
+        let text = text.trim().to_owned();
+        if text.is_empty() {
+            return Err(blank());
+        }
         self.inputs.reserve()?;
         let draft = Draft {
             kind: "user_input",

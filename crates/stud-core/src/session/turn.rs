@@ -16,7 +16,7 @@ use crate::ledger::{Draft, closed};
 use crate::platform;
 use crate::registry::Registry;
 use crate::retire::retire;
-use crate::sync::{lock, promise};
+use crate::sync::{Mutex, lock, promise};
 use crate::work::{block_on, pause};
 
 /// A turn that runs. There is one at a time.
@@ -27,6 +27,14 @@ pub struct Turn {
     scope: CancellationSource,
     plugins: Registry,
     began: Instant,
+    tally: Mutex<Tally>,
+}
+
+/// What a turn has come to so far, for the record of its end.
+#[derive(Debug, Default)]
+struct Tally {
+    finish_reason: Value,
+    tool_calls: usize,
 }
 
 /// Speaks for a turn from another thread, for as long as the turn wants to be spoken for.
@@ -146,6 +154,7 @@ impl Session {
             scope,
             plugins: self.plugins(),
             began: Instant::now(),
+            tally: Mutex::default(),
         };
         if let Err(error) = turn.announce(input, from) {
             self.scopes.end_turn();
@@ -249,6 +258,13 @@ impl Turn {
             turn_id: self.id.clone(),
             cancelled: self.cancelled(),
         }
+    }
+
+    /// Notes that the model finished once more, for this reason and wanting so many tools.
+    pub(crate) fn tally(&self, finish_reason: Value, tool_calls: usize) {
+        let mut tally = lock(&self.tally);
+        tally.finish_reason = finish_reason;
+        tally.tool_calls += tool_calls;
     }
 
     /// Tells subscribers of this turn.
@@ -401,15 +417,20 @@ impl Turn {
         let duration = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut payload = json!({"turnId": self.id, "durationMs": duration});
         let kind = match ending {
-            Ending::Failed(error) | Ending::Halted(error) => {
+            Ending::Failed(error) => {
                 payload["errorClass"] = error.class().into();
                 payload["errorCode"] = error.code().into();
                 payload["message"] = error.message().into();
                 "TurnError"
             }
-            Ending::Completed | Ending::Cancelled => {
+            Ending::Completed | Ending::Cancelled | Ending::Halted(_) => {
+                let tally = lock(&self.tally);
+                payload["status"] = ending.as_str().into();
                 payload["historyLength"] = lock(&session.conversation).len().into();
-                payload["finishReason"] = ending.as_str().into();
+                payload["toolCallCount"] = tally.tool_calls.into();
+                if !tally.finish_reason.is_null() {
+                    payload["finishReason"] = tally.finish_reason.clone();
+                }
                 "TurnEnded"
             }
         };

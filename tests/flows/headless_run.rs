@@ -1,0 +1,196 @@
+//! Headless run: one input, one answer, and a stop where somebody would have to be asked.
+
+use serde_json::{Value, json};
+
+use crate::bench::{approve, in_both_forms, members};
+
+const LS: &str = r#"!tool gt_run {"command": "ls"}"#;
+
+#[test]
+fn an_answer_alone_is_on_standard_output() {
+    in_both_forms(|bench| {
+        let run = bench.headless(&[], "hello\n");
+        assert_eq!((run.status, &*run.stdout), (0, "USER hello\n"));
+        assert_eq!(run.stderr, "");
+    });
+}
+
+#[test]
+fn nothing_to_answer_is_nothing_to_do() {
+    in_both_forms(|bench| {
+        let run = bench.headless(&[], " \n");
+        assert_eq!((run.status, &*run.stdout), (0, ""));
+        assert!(bench.sessions().is_empty(), "no session is kept");
+    });
+}
+
+#[test]
+fn a_call_that_nobody_can_approve_halts_the_turn_cleanly() {
+    in_both_forms(|bench| {
+        bench.install("gated-tools", "tools");
+        bench.hook("script-guard", "watch", "TOOL_CALL/pre", json!({}));
+        let ear = bench.ear();
+        let run = bench.headless(&[], LS);
+        assert_eq!((run.status, &*run.stdout), (3, ""), "{run:#?}");
+        assert!(
+            run.stderr
+                .contains("error[Validation/HeadlessInteractionRequired]"),
+            "{run:#?}"
+        );
+
+        let [message] = &ear.heard("HeadlessInteractionRequired")[..] else {
+            panic!("one message");
+        };
+        assert_eq!(
+            members(message),
+            ["correlationId", "hint", "kind", "requestKind"]
+        );
+        assert_eq!(
+            (&message["kind"], &message["requestKind"]),
+            (&json!("permission-required"), &json!("Approve"))
+        );
+        assert!(ear.heard("InteractionRaised").is_empty());
+        // Nothing failed: every stage that began has ended, and so has the turn.
+        let posts = ear.heard("StagePostFired");
+        assert!(posts.iter().all(|post| post.get("error").is_none()));
+        assert_eq!(ear.stages().last().unwrap(), "post RENDER");
+        assert_eq!(ear.heard("SessionTurnEnd")[0]["capHit"], false);
+        assert_eq!(ear.heard("SessionPersisted").len(), 1);
+        assert!(bench.hooked().is_empty(), "no guard runs");
+    });
+}
+
+#[test]
+fn the_halt_is_on_record_once_and_no_result_is_made_up() {
+    in_both_forms(|bench| {
+        bench.install("gated-tools", "tools");
+        bench.headless(&[], LS);
+        let records = bench.audited("Approval");
+        let [record] = &records[..] else {
+            panic!("{records:#?}");
+        };
+        let payload = &record["payload"];
+        assert_eq!(
+            (&payload["decision"], &payload["requestKind"]),
+            (&json!("halt"), &json!("Approve"))
+        );
+        assert_eq!(
+            (
+                &payload["source"],
+                &payload["toolId"],
+                &payload["approvalKey"]
+            ),
+            (&json!("mode-gate"), &json!("gt_run"), &json!("ls"))
+        );
+        assert!(payload["reason"].is_string());
+        let turn = bench.audited("Turn");
+        assert_eq!(turn[1]["kind"], "TurnEnded");
+        assert_eq!(turn[1]["payload"]["status"], "halted");
+        assert!(bench.recorded("tool_call").is_empty());
+        assert!(bench.recorded("tool_result").is_empty());
+        assert!(bench.audited("ToolInvocation").is_empty());
+    });
+}
+
+#[test]
+fn a_halt_keeps_earlier_denials_and_runs_nothing() {
+    in_both_forms(|bench| {
+        bench.install("gated-tools", "tools");
+        bench.install("fixture-tools", "tools");
+        let ear = bench.ear();
+        let calls = json!([
+            ["no_such", {}],
+            ["fx_bytes", {"n": 1}],
+            ["gt_run", {"command": "ls"}],
+            ["gt_run", {"command": "pwd"}],
+        ]);
+        let run = bench.headless(&[], &format!("!par {calls}"));
+        assert_eq!(run.status, 3);
+        assert!(ear.heard("ToolInvocationStarted").is_empty());
+        let results = bench.recorded("tool_result");
+        let names: Vec<_> = results.iter().map(|result| &result["toolName"]).collect();
+        assert_eq!(names, ["no_such"]);
+        // The last call was not even looked at.
+        assert_eq!(bench.audited("Approval").len(), 1);
+    });
+}
+
+#[test]
+fn a_halted_session_goes_on_with_a_person() {
+    in_both_forms(|bench| {
+        bench.install("gated-tools", "tools");
+        assert_eq!(bench.headless(&[], LS).status, 3);
+        bench.hook("script-observer", "looker", "SEND_REQUEST/pre", json!({}));
+        let ui = bench.ui("one", &json!({"prompts": {"Approve": approve(&json!({}))}}));
+        let result = bench.headless(&["--continue"], LS).result();
+        assert_eq!(result["result"], json!({"ran": "ls"}));
+        assert_eq!(ui.asked().len(), 1, "nothing was remembered");
+
+        // No model goes on from a call without a result, so it is told that this one was never decided.
+        let request = &bench.seen_by("looker")[0];
+        let messages = request["messages"].as_array().unwrap();
+        let roles: Vec<_> = messages.iter().map(|message| &message["role"]).collect();
+        assert_eq!(roles, ["user", "assistant", "tool", "user"]);
+        let (call, result) = (&messages[1]["content"][0], &messages[2]["content"][0]);
+        assert_eq!(call["toolCallId"], result["toolCallId"]);
+        assert!(result["content"].as_str().unwrap().contains("did not run"));
+    });
+}
+
+#[test]
+fn what_was_approved_in_advance_runs_after_the_guards() {
+    in_both_forms(|bench| {
+        bench.install("gated-tools", "tools");
+        let config = json!({"deny": "rm -rf"});
+        bench.hook("script-guard", "guard", "TOOL_CALL/pre", config);
+        let ear = bench.ear();
+        assert_eq!(bench.headless(&["--yolo"], LS).result()["ok"], true);
+        let records = bench.audited("Approval");
+        assert_eq!(records.len(), 1);
+        assert_eq!(records[0]["payload"]["decision"], "approve");
+        assert!(ear.heard("HeadlessInteractionRequired").is_empty());
+        let denied = bench.headless(&["--yolo"], r#"!tool gt_run {"command": "rm -rf /"}"#);
+        assert_eq!(denied.result()["error"]["context"]["source"], "guard");
+    });
+}
+
+#[test]
+fn the_allowlist_needs_nobody() {
+    in_both_forms(|bench| {
+        bench.install("gated-tools", "tools");
+        let mode = json!({"mode": "allowlist", "allowlist": ["ls"]});
+        bench.settings(&json!({"securityMode": mode}));
+        assert_eq!(bench.headless(&[], LS).result()["ok"], true);
+        let denied = bench.headless(&[], r#"!tool gt_run {"command": "pwd"}"#);
+        assert_eq!(
+            denied.result()["error"]["context"]["code"],
+            "NotOnAllowlist"
+        );
+    });
+}
+
+#[test]
+fn a_password_that_nobody_can_give_halts_too() {
+    in_both_forms(|bench| {
+        let ear = bench.ear();
+        let run = bench.headless(&[], "!auth the vault");
+        assert_eq!((run.status, &*run.stdout), (3, ""), "{run:#?}");
+        let message = &ear.heard("HeadlessInteractionRequired")[0];
+        assert_eq!(message["requestKind"], "Auth.Password");
+        let records: Vec<Value> = bench.audited("Interaction");
+        assert_eq!(records.len(), 1);
+        assert_eq!(records[0]["payload"]["decision"], "halt");
+        assert!(bench.audited("Approval").is_empty());
+        assert_eq!(ear.heard("SessionTurnEnd").len(), 1);
+    });
+}
+
+#[test]
+fn a_tool_that_asks_hears_that_nobody_is_there() {
+    in_both_forms(|bench| {
+        bench.install("fixture-tools", "tools");
+        let result = bench.headless(&[], "!tool fx_fallback {}").result();
+        assert_eq!(result["result"]["error"], "no interactive UI");
+        assert_eq!(result["result"]["code"], "InteractionUnavailable");
+    });
+}
