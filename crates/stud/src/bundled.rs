@@ -12,7 +12,26 @@ pub(crate) fn plugins() -> Vec<EmbeddedPlugin> {
 /// Those that need no terminal.
 pub(crate) fn without_terminal() -> Vec<EmbeddedPlugin> {
     vec![
+        // Providers.
         echo::stud_plugin(),
+        anthropic::stud_plugin(),
+        gemini::stud_plugin(),
+        openai_compatible::stud_plugin(),
+        // Tools.
+        read_tool::stud_plugin(),
+        write_tool::stud_plugin(),
+        edit_tool::stud_plugin(),
+        multi_edit_tool::stud_plugin(),
+        list_tool::stud_plugin(),
+        glob_tool::stud_plugin(),
+        grep_tool::stud_plugin(),
+        diff_tool::stud_plugin(),
+        bash::stud_plugin(),
+        web_fetch::stud_plugin(),
+        ask_user::stud_plugin(),
+        catalog::stud_plugin(),
+        context_compaction::stud_plugin(),
+        // Everything else.
         file_logger::stud_plugin(),
         filesystem_session_store::stud_plugin(),
     ]
