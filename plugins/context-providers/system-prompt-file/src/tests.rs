@@ -53,7 +53,10 @@ fn the_file_is_one_system_message() {
         token_budget: 100,
         priority: 0,
     };
-    assert_eq!(project.provide("AGENTS.md").unwrap(), std::slice::from_ref(&expected));
+    assert_eq!(
+        project.provide("AGENTS.md").unwrap(),
+        std::slice::from_ref(&expected)
+    );
     let whole = project.folder().join("site/AGENTS.md");
     assert_eq!(
         project.provide(whole.to_str().unwrap()).unwrap(),
