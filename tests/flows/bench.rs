@@ -188,7 +188,8 @@ impl Bench {
     /// The sessions that are kept, oldest first.
     pub(crate) fn sessions(&self) -> Vec<String> {
         let folder = self.world.home().join("sessions");
-        let entries = std::fs::read_dir(folder).unwrap();
+        // There is no folder before the first session.
+        let entries = std::fs::read_dir(folder).into_iter().flatten();
         let mut ids: Vec<String> = entries
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();

@@ -6,7 +6,7 @@
 // The ground: the outside world, scopes, settings, trust.
 pub mod platform;
 pub mod scope;
-mod nearest;
+pub mod nearest;
 pub mod settings;
 pub mod trust;
 pub mod ordering;

@@ -1,7 +1,7 @@
 //! The known word a mistyped one was probably meant to be.
 
 /// The known word nearest to `word`, if any is near enough to suggest.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     known
         .into_iter()

@@ -6,10 +6,11 @@ use std::process::ExitCode;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use serde_json::{Value, json};
 use stud_contract_meta::Kind;
 use stud_core::audit::moment;
+use stud_core::nearest::nearest;
 use stud_core::session::SecurityMode;
 use stud_diagnostics::{Code, codes};
 
@@ -49,6 +50,26 @@ pub(crate) struct Cli {
 
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
+}
+
+impl Cli {
+    /// A single word that is nearly a verb is hardly meant for the model.
+    pub(crate) fn mistyped_verb(&self) -> Option<clap::Error> {
+        let [word] = self.converse.prompt.as_slice() else {
+            return None;
+        };
+        let command = Self::command();
+        let verbs = command.get_subcommands().map(clap::Command::get_name);
+        let meant = nearest(word, verbs)?.to_owned();
+        let mut error = clap::Error::new(ErrorKind::InvalidSubcommand).with_cmd(&command);
+        let named = |text: &str| ContextValue::String(text.to_owned());
+        error.insert(ContextKind::InvalidSubcommand, named(word));
+        error.insert(
+            ContextKind::SuggestedSubcommand,
+            ContextValue::Strings(vec![meant]),
+        );
+        Some(error)
+    }
 }
 
 /// What `stud` without a verb takes: it begins a session.

@@ -24,6 +24,9 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return cli::explain_usage(&error),
     };
+    if let Some(error) = cli.mistyped_verb() {
+        return cli::explain_usage(&error);
+    }
     let output = Output::new(cli.json);
     let outcome = match cli.verb {
         None => converse::run(&cli.converse, &output),

@@ -120,6 +120,7 @@ fn a_connection_that_breaks_is_no_answer() {
 
 #[test]
 fn what_is_no_stream_says_what_it_is() {
+    // A whole answer is `MissingStreaming`, a complaint is what it says, and a page of some website is none of both.
     trial().any_other_body().unwrap();
 }
 
