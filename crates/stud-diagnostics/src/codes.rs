@@ -270,7 +270,7 @@ codes! {
         ApprovalKeyDerivationFailed => APPROVAL_KEY_DERIVATION_FAILED, since "0.1.0";
         /// The operator does not want this command to be run.
         CommandRejected => COMMAND_REJECTED, since "0.1.0";
-        /// A path leads out of the project.
+        /// A tool was asked to go where it may not.
         Forbidden => TOOL_FORBIDDEN, since "0.1.0";
         /// The arguments of a tool call or of a command do not fit their schema.
         InputInvalid => INPUT_INVALID, since "0.1.0";
