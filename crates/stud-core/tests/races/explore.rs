@@ -9,10 +9,10 @@ use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 use stud_core::Fault;
 
 /// How many orders each model is run in, unless `STUD_SHUTTLE_SCHEDULES` says otherwise.
-const SCHEDULES: usize = 10_000;
+const SCHEDULES: usize = 1000;
 
 /// A planted fault is looked for in at least this many orders, so that a short run does not accuse the tests.
-const ENOUGH_TO_FIND: usize = 50_000;
+const ENOUGH_TO_FIND: usize = 20_000;
 
 /// The same orders in every run. `SHUTTLE_RANDOM_SEED` tries others.
 const SEED: u64 = 0x0057_0D11;
