@@ -17,6 +17,8 @@ mod info;
 #[cfg(test)]
 mod check;
 #[cfg(test)]
+mod bundled;
+#[cfg(test)]
 mod pin;
 #[cfg(test)]
 mod trust;

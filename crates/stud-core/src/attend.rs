@@ -1,6 +1,8 @@
 //! Plugins that take part in a session by listening or answering: UIs and loggers.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 use stud_abi::{CallContext, CancellationToken, EventHeader};
@@ -14,13 +16,15 @@ use stud_host_api::{BoxFuture, CallIds};
 
 use crate::activate::{Active, Running};
 use crate::books::Listener;
+use crate::deadline::rest;
 use crate::events::{Event, Service, Subscriber};
 use crate::ids;
 use crate::platform;
 use crate::prompts::Interactor;
 use crate::session::Session;
+use crate::timer::Timer;
 use crate::validate::Members;
-use crate::work::{Mailbox, Pace, block_on};
+use crate::work::{Mailbox, Pace, block_on, unless};
 
 impl Session {
     /// Lets a plugin that just became active take part as it declared.
@@ -45,6 +49,8 @@ impl Session {
                 let sink = Arc::new(Sink {
                     plugin: plugin.clone(),
                     accepts: members.accepts,
+                    timer: self.timer().clone(),
+                    ending: self.scope().token(),
                 });
                 if members.accepts.events {
                     // A logger waits for its disk or its network, so it is served apart from the start.
@@ -109,9 +115,20 @@ impl Interactor for UiSeat {
 struct Sink {
     plugin: Arc<Active>,
     accepts: Accepts,
+    timer: Arc<dyn Timer>,
+    /// Fires when the session ends.
+    ending: CancellationToken,
 }
 
 impl Sink {
+    /// Lets a few records gather, unless the session ends: to wake a thread for each takes longer than to log it, and
+    /// nobody waits for a log.
+    fn gather(&self) {
+        const A_MOMENT: Duration = Duration::from_millis(5);
+        let moment = rest(&*self.timer, A_MOMENT);
+        block_on(unless(&self.ending, moment));
+    }
+
     fn take(&self, record: &Record) -> Result<()> {
         if record.severity < self.accepts.min_severity {
             return Ok(());
@@ -134,7 +151,16 @@ impl Subscriber for Sink {
         self.plugin.identity().ext_id.as_str()
     }
 
+    fn roused(&self) {
+        self.gather();
+    }
+
     fn hear(&self, event: &Event) -> Result<()> {
+        let severity = severity(&event.name);
+        // Most events are not for most logs, and taking one apart is the larger part of the work.
+        if severity < self.accepts.min_severity {
+            return Ok(());
+        }
         let payload = match serde_json::from_str(&event.payload) {
             Ok(Value::Object(members)) => members,
             Ok(value) => Map::from_iter([("value".to_owned(), value)]),
@@ -143,7 +169,7 @@ impl Subscriber for Sink {
         self.take(&Record {
             name: event.name.to_string(),
             kind: RecordKind::Event,
-            severity: severity(&event.name),
+            severity,
             correlation_id: event.correlation_id.to_string(),
             timestamp: platform::rfc3339(platform::now()),
             payload,
@@ -175,7 +201,8 @@ impl Feed {
     fn new(sink: Arc<Sink>) -> Self {
         let ext_id = sink.plugin.identity().ext_id.as_str().to_owned();
         let accepts = sink.accepts;
-        let mailbox = Mailbox::new(Pace::Leisurely, move |records| {
+        let mailbox = Mailbox::new(Pace::Leisurely, move |records: VecDeque<Record>| {
+            sink.gather();
             for record in records {
                 // A logger that fails here fails for events too, and there it is told.
                 let _ = sink.take(&record);

@@ -44,6 +44,9 @@ pub trait Subscriber: Send + Sync {
     /// The plugin behind it.
     fn ext_id(&self) -> &str;
 
+    /// Whoever delivers events has set off after a rest, and has not delivered any yet.
+    fn roused(&self) {}
+
     /// Takes one event.
     fn hear(&self, event: &Event) -> Result<()>;
 }

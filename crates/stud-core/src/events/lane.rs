@@ -181,6 +181,9 @@ impl Lane {
 
 /// Delivers until there is nothing left.
 pub(super) fn serve(bus: &Arc<Bus>, lane: &Arc<Lane>) {
+    for seat in lane.seats().iter() {
+        seat.subscriber.roused();
+    }
     loop {
         let batch = {
             let mut stream = lock(&bus.stream);

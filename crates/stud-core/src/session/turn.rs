@@ -220,7 +220,7 @@ impl Session {
         const MOMENT: u64 = 2_000_000_000;
         let began = platform::ticks();
         while !self.books.bus.is_quiet() && platform::ticks() - began < MOMENT {
-            pause(Duration::from_millis(1));
+            pause(Duration::from_micros(100));
         }
     }
 }

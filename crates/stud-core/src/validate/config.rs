@@ -49,10 +49,6 @@ pub(crate) fn check(
         Whose::Strangers => Some(compile()?),
     };
     let (mut config, source) = find(track, manifest, config_file, settings)?;
-    // The program's own plugins do without a config if their schema lets them, and their tests know that it does.
-    let is_default = matches!(source, Source::Nothing)
-        && strangers.is_none()
-        && manifest.config_schema.get("required").is_none();
 
     // `disable` belongs to the settings, not to the plugin: it takes an inherited entry away.
     let removed = config.remove("disable") == Some(Value::Bool(true));
@@ -60,6 +56,10 @@ pub(crate) fn check(
         config.insert("enabled".to_owned(), Value::Bool(true));
     }
     let enabled = !removed && config.get("enabled") != Some(&Value::Bool(false));
+    // The program's own plugins do without a config where their schema lets them, and their tests know that it does.
+    let is_default = strangers.is_none()
+        && matches!(source, Source::Nothing)
+        && required(manifest).all(|name| config.contains_key(name));
     let value = Value::Object(config);
     if removed || is_default {
         return Ok(Effective { value, enabled });
@@ -111,6 +111,13 @@ fn check_schema(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
         }
     }
     Ok(())
+}
+
+/// The members that no config may lack.
+fn required(manifest: &Manifest) -> impl Iterator<Item = &str> {
+    let listed = manifest.config_schema.get("required");
+    let listed = listed.and_then(Value::as_array).into_iter().flatten();
+    listed.filter_map(Value::as_str)
 }
 
 fn accepts(manifest: &Manifest, property: &str) -> bool {
