@@ -38,6 +38,8 @@ pub mod registry;
 pub mod retire;
 pub mod reload;
 pub mod report;
+mod negotiate;
+pub mod params;
 pub mod model;
 mod tokens;
 

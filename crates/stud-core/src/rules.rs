@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::approvals::Approvals;
 use crate::ordering::Ordering;
-use crate::settings::Settings;
+use crate::settings::{RETRY, Settings};
 
 /// What holds in every turn.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl Rules {
         Self {
             max_continuations: number("maxContinuations")
                 .map_or(otherwise.max_continuations, saturating),
-            retry: Retry::read(settings.get("providers", "retry").map(|set| set.value)),
+            retry: Retry::read(settings.get("providers", RETRY).map(|set| set.value)),
             tool: millis("toolTimeoutMs", otherwise.tool),
             hook: millis("hookTimeoutMs", otherwise.hook),
             ..otherwise

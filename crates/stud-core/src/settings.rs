@@ -1,5 +1,10 @@
 //! `settings.json` of each scope, checked and laid over one another; each value knows where it came from.
 
+mod active;
+
+pub use active::choose;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -9,6 +14,9 @@ use stud_diagnostics::{Diagnostic, codes};
 use crate::nearest::nearest;
 use crate::platform::{self, ReadError};
 use crate::scope::Scope;
+
+/// The one member of `providers` that is no provider.
+pub(crate) const RETRY: &str = "retry";
 
 const LARGEST_SETTINGS: u64 = 16 * 1024 * 1024;
 
@@ -81,6 +89,23 @@ impl Settings {
                 path: &layer.path,
             })
         })
+    }
+
+    /// Everything that is configured for a category, by id: the highest scope that has any of one replaces the others.
+    pub fn entries(&self, kind: Kind) -> BTreeMap<&str, Sourced<'_>> {
+        let mut entries = BTreeMap::new();
+        for layer in &self.layers {
+            let configured = layer.document.get(kind.settings_key());
+            let configured = configured.and_then(Value::as_object);
+            for (id, value) in configured.into_iter().flatten() {
+                let (scope, path) = (layer.scope, layer.path.as_path());
+                entries.insert(id.as_str(), Sourced { value, scope, path });
+            }
+        }
+        if kind == Kind::Provider {
+            entries.remove(RETRY);
+        }
+        entries
     }
 
     /// Every file that was read, lowest scope first.

@@ -38,6 +38,7 @@ fn plugin(id: &str, scope: Scope, kind: Kind, members: Value) -> Identity {
         provides: Vec::new(),
         depends_on: Vec::new(),
         conflicts_with: Vec::new(),
+        model_needs: Vec::new(),
         entry: String::new(),
         sdk_version: String::new(),
         rustc_version: String::new(),
