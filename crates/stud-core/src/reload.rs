@@ -63,6 +63,10 @@ pub(crate) fn reload(
     let refused = |refusal: Refused| refusal.why;
     let validated = inspect(found)
         .and_then(|inspected| validate(inspected, &ground.settings))
+        .and_then(|validated| match identity.is_entry() {
+            true => validated.as_entry(&identity.ext_id, &ground.settings),
+            false => Ok(validated),
+        })
         .map_err(refused)?;
     if validated.manifest.ext_id != identity.ext_id || validated.manifest.kind != identity.kind {
         let now = format!(

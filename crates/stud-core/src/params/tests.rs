@@ -88,12 +88,7 @@ fn what_looks_like_a_secret_is_shown_to_nobody() {
     ] {
         assert_eq!(redacted(&secret.into()), "<redacted:string>", "{secret}");
     }
-    for plain in [
-        json!("task"),
-        json!("high"),
-        json!(1),
-        json!(["a", true]),
-    ] {
+    for plain in [json!("task"), json!("high"), json!(1), json!(["a", true])] {
         assert_eq!(redacted(&plain), plain);
     }
     assert_eq!(

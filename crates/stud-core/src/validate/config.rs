@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use stud_contract_meta::{Kind, Manifest, strict_json};
+use stud_contract_meta::{ExtId, Kind, Manifest, strict_json};
 use stud_diagnostics::{Diagnostic, Stage, codes};
 
-use super::schema;
+use super::{entry, schema};
 use crate::platform;
 use crate::scope::Scope;
 use crate::settings::Settings;
@@ -17,6 +17,8 @@ const LARGEST_CONFIG: u64 = 16 * 1024 * 1024;
 /// What the plugin will be given, and whether it is wanted at all.
 pub(crate) struct Effective {
     pub(crate) value: Value,
+    /// What core reads itself and the plugin has no place for.
+    pub(crate) kept: Map<String, Value>,
     pub(crate) enabled: bool,
 }
 
@@ -32,9 +34,12 @@ enum Source<'a> {
 }
 
 /// Checks the schema, finds the config, and checks the one with the other.
+///
+/// The config in the settings stands under `id`, which is the plugin's own or that of one more entry of a provider.
 pub(crate) fn check(
     track: &Track,
     manifest: &Manifest,
+    id: &ExtId,
     config_file: Option<&Path>,
     settings: &Settings,
 ) -> Result<Effective, Diagnostic> {
@@ -45,17 +50,28 @@ pub(crate) fn check(
         "/configSchema",
         &manifest.config_schema,
     )?;
-    let (mut config, source) = find(track, manifest, config_file, settings)?;
+    let (mut config, source) = find(track, manifest, id, config_file, settings)?;
 
     // `disable` belongs to the settings, not to the plugin: it takes an inherited entry away.
     let removed = config.remove("disable") == Some(Value::Bool(true));
     if accepts(manifest, "enabled") && !config.contains_key("enabled") {
         config.insert("enabled".to_owned(), Value::Bool(true));
     }
+    let kept = match manifest.kind {
+        Kind::Provider => entry::keep_back(&mut config, |member| accepts(manifest, member)),
+        _ => Map::new(),
+    };
     let enabled = !removed && config.get("enabled") != Some(&Value::Bool(false));
     let value = Value::Object(config);
     if removed {
-        return Ok(Effective { value, enabled });
+        return Ok(Effective {
+            value,
+            kept,
+            enabled,
+        });
+    }
+    if let Some((place, problem)) = entry::fault(&kept) {
+        return Err(violation(track, &source, &place, problem));
     }
     if let Some(error) = validator.iter_errors(&value).next() {
         return Err(violation(
@@ -66,7 +82,11 @@ pub(crate) fn check(
         ));
     }
     check_pairing(track, manifest, &value, &source)?;
-    Ok(Effective { value, enabled })
+    Ok(Effective {
+        value,
+        kept,
+        enabled,
+    })
 }
 
 fn check_schema(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
@@ -131,15 +151,16 @@ fn is_region(manifest: &Manifest) -> bool {
 fn find<'a>(
     track: &Track,
     manifest: &Manifest,
+    id: &ExtId,
     config_file: Option<&'a Path>,
     settings: &'a Settings,
 ) -> Result<(Map<String, Value>, Source<'a>), Diagnostic> {
-    if let Some(found) = settings.extension(manifest.kind, &manifest.ext_id)
+    if let Some(found) = settings.extension(manifest.kind, id)
         && let Value::Object(config) = found.value
     {
         let source = Source::Settings {
             path: found.path,
-            pointer: format!("/{}/{}", manifest.kind.settings_key(), manifest.ext_id),
+            pointer: format!("/{}/{id}", manifest.kind.settings_key()),
             scope: found.scope,
         };
         return Ok((config.clone(), source));
