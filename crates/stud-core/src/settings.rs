@@ -12,6 +12,10 @@ use crate::scope::Scope;
 
 const LARGEST_SETTINGS: u64 = 16 * 1024 * 1024;
 
+mod change;
+
+pub use change::change;
+
 /// The keys a settings file may have besides those of the nine categories.
 const OTHER_KEYS: [&str; 13] = [
     "env",
