@@ -60,6 +60,7 @@ pub mod desk;
 pub mod session;
 pub mod attend;
 pub mod context;
+mod deeds;
 
 // The way back in, and the top.
 pub mod host;

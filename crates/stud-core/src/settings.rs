@@ -1,8 +1,10 @@
 //! `settings.json` of each scope, checked and laid over one another; each value knows where it came from.
 
 mod active;
+mod change;
 
 pub use active::choose;
+pub use change::change;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

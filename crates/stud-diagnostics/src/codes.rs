@@ -180,6 +180,8 @@ codes! {
         ParamUnsupportedOnActive => PARAM_UNSUPPORTED_ON_ACTIVE, since "0.1.0";
         /// A parameter has the backend's spelling of its name.
         ParamWireShape => PARAM_WIRE_SHAPE, since "0.1.0";
+        /// An entry of the network policy is not a host, a scope or a list of ports.
+        PolicyInvalid => POLICY_INVALID, since "0.1.0";
         /// No prompt has the id that was asked for.
         PromptMissing => PROMPT_MISSING, since "0.1.0";
         /// A prompt says it comes from somewhere else than its id says.
@@ -344,7 +346,7 @@ codes! {
         SessionAmbiguous => SESSION_AMBIGUOUS, since "0.1.0";
         /// No session has the id that was asked for.
         SessionNotFound => SESSION_NOT_FOUND, since "0.1.0";
-        /// What was chosen could not be written to the settings.
+        /// The settings could not be changed.
         SettingsUnwritable => SETTINGS_UNWRITABLE, since "0.1.0";
         /// Another version of the plugin wrote its state, and this one takes only its own.
         SlotDriftRejected => SLOT_DRIFT_REJECTED, since "0.1.0";
@@ -378,6 +380,8 @@ codes! {
         ContextContributionForbidden => CONTEXT_CONTRIBUTION_FORBIDDEN, since "0.1.0";
         /// A context provider failed, and the request needs it.
         ContextProviderFailed => CONTEXT_PROVIDER_FAILED, since "0.1.0";
+        /// A plugin wanted something done that only one of stud's own commands may ask for.
+        DeedForbidden => DEED_FORBIDDEN, since "0.1.0";
         /// Two plugins that must not be loaded together are both present.
         DependencyConflict => DEPENDENCY_CONFLICT, since "0.1.0";
         /// Plugins depend on each other in a circle.

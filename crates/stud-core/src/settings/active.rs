@@ -1,63 +1,24 @@
 //! Writing down in the settings what was chosen.
 
-use std::io;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
-use stud_diagnostics::{Diagnostic, codes};
+use stud_diagnostics::Diagnostic;
 
-use super::{LARGEST_SETTINGS, check, misshapen};
-use crate::platform::{self, Durability, ReadError};
+use super::change::rewrite;
 
 /// Sets members of `active` in the settings of a scope, and leaves everything else as it is, to the last blank.
 ///
 /// The file is replaced as a whole and synced, so a crash leaves the old one or the new one. A file that cannot be read
 /// as settings is not touched.
 pub fn choose(root: &Path, chosen: &[(&str, &str)]) -> Result<(), Diagnostic> {
-    let path = root.join("settings.json");
-    let lock = root.join(".settings.lock");
-    platform::alone(&lock, || put(&path, chosen)).map_err(|error| unwritable(&path, &error))?
-}
-
-fn put(path: &Path, chosen: &[(&str, &str)]) -> Result<(), Diagnostic> {
-    // A link stays a link: it is what it leads to that changes.
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let before = match platform::read_file(&target, LARGEST_SETTINGS) {
-        Ok(bytes) => bytes,
-        Err(ReadError::Missing) => b"{}\n".to_vec(),
-        Err(error) => return Err(misshapen(path, "", &format!("cannot be read: {error}"))),
-    };
-    check(path, &before)?;
-    let Ok(mut text) = String::from_utf8(before.clone()) else {
-        return Err(misshapen(path, "", "is not UTF-8"));
-    };
-    for (member, value) in chosen {
-        text = with_member(&text, &["active", member], value);
-    }
-    // What is written has to be what the next start can read.
-    check(path, text.as_bytes())?;
-    if text.as_bytes() == before {
-        return Ok(());
-    }
-    let mode = std::fs::metadata(&target).map_or(0o600, |file| file.mode() & 0o777);
-    platform::replace_file(&target, text.as_bytes(), mode, Durability::Synced)
-        .and_then(|()| sync_name(&target))
-        .map_err(|error| unwritable(path, &error))
-}
-
-/// Makes the new name of the file safe too.
-fn sync_name(path: &Path) -> io::Result<()> {
-    let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-    std::fs::File::open(folder)?.sync_all()
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Diagnostic {
-    let message = format!("the settings cannot be written: {error}");
-    Diagnostic::error(&codes::SETTINGS_UNWRITABLE, message)
-        .file(path)
-        .with("path", path.display().to_string())
-        .help("nothing was changed; make the file writable, or choose the model in it by hand")
+    rewrite(root, |text, _| {
+        let chosen = chosen.iter();
+        let text = chosen.fold(text.to_owned(), |text, (member, value)| {
+            with_member(&text, &["active", member], value)
+        });
+        Ok((text, ()))
+    })
 }
 
 /// A member of an object in JSON text: its name, and where its value stands.
@@ -252,6 +213,7 @@ mod tests {
     #[test]
     fn a_link_stays_a_link_and_a_mode_stays_a_mode() {
         use std::os::unix::fs::PermissionsExt as _;
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let folder = tempfile::tempdir().unwrap();
         let elsewhere = folder.path().join("dotfiles.json");
         std::fs::write(&elsewhere, "{}").unwrap();
@@ -261,16 +223,7 @@ mod tests {
         std::os::unix::fs::symlink(&elsewhere, root.join("settings.json")).unwrap();
         choose(&root, &CHOSEN).unwrap();
         assert!(root.join("settings.json").is_symlink());
-        assert_eq!(std::fs::metadata(&elsewhere).unwrap().mode() & 0o777, 0o640);
+        assert_eq!(mode(&elsewhere), 0o640);
         assert!(std::fs::read_to_string(&elsewhere).unwrap().contains("big"));
-    }
-
-    #[test]
-    fn a_folder_that_cannot_be_written_is_said() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file");
-        std::fs::write(&file, "").unwrap();
-        let error = choose(&file, &CHOSEN).unwrap_err();
-        assert_eq!(error.code, &codes::SETTINGS_UNWRITABLE);
     }
 }
