@@ -38,7 +38,7 @@ pub mod registry;
 pub mod retire;
 pub mod reload;
 pub mod report;
-mod negotiate;
+pub mod negotiate;
 pub mod params;
 pub mod model;
 mod tokens;
@@ -60,6 +60,7 @@ pub mod desk;
 pub mod session;
 pub mod attend;
 pub mod context;
+mod switch;
 mod deeds;
 
 // The way back in, and the top.

@@ -203,7 +203,7 @@ pub fn absent(plugins: &Registry, id: &str, settings: &Settings) -> Error {
 }
 
 /// Whether an entry that asks for `protocol` can be an instance of this provider.
-fn speaks(provider: &Identity, protocol: &str) -> bool {
+pub(crate) fn speaks(provider: &Identity, protocol: &str) -> bool {
     provider.ext_id.as_str() == protocol || self::protocol(provider) == protocol
 }
 

@@ -63,9 +63,12 @@ pub(crate) fn reload(
     let refused = |refusal: Refused| refusal.why;
     let validated = inspect(found)
         .and_then(|inspected| validate(inspected, &ground.settings))
-        .and_then(|validated| match identity.is_entry() {
-            true => validated.as_entry(&identity.ext_id, &ground.settings),
-            false => Ok(validated),
+        .and_then(|validated| {
+            if identity.is_entry() {
+                validated.as_entry(&identity.ext_id, &ground.settings)
+            } else {
+                Ok(validated)
+            }
         })
         .map_err(refused)?;
     if validated.manifest.ext_id != identity.ext_id || validated.manifest.kind != identity.kind {

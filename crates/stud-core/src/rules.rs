@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::approvals::Approvals;
 use crate::ordering::Ordering;
@@ -13,8 +13,6 @@ use crate::settings::{RETRY, Settings};
 pub struct Rules {
     /// Whether the person approved everything in advance. It is a flag of the launch, not a mode.
     pub yolo: bool,
-    /// Parameters for every request, over those that the provider is configured with.
-    pub params: Map<String, Value>,
     /// What tools are allowed to do.
     pub approvals: Approvals,
     /// In which order hooks run.
@@ -76,7 +74,6 @@ impl Default for Rules {
     fn default() -> Self {
         Self {
             yolo: false,
-            params: Map::new(),
             approvals: Approvals::default(),
             ordering: Ordering::default(),
             max_continuations: 50,

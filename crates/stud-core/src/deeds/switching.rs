@@ -1,19 +1,68 @@
 //! Another provider, another model.
 
-use serde_json::Value;
-use stud_contract_meta::Result;
+use serde_json::{Value, json};
+use stud_contract_meta::{Kind, Result};
 
-use super::{Site, not_ready};
+use super::Site;
+use crate::model;
+use crate::params::Problem;
+use crate::switch::{self, Target};
 
-/// Lets another provider or another model answer from the next turn on.
+/// Lets another provider or another model answer from the next turn on; with neither, tells what there is.
 #[expect(
     clippy::unused_async,
-    reason = "a switch brings a provider up, which takes its time"
+    reason = "every deed is waited for, and this one is done at once"
 )]
 pub(super) async fn switch(
-    _site: &Site,
-    _provider: Option<String>,
-    _model: Option<String>,
+    site: &Site,
+    provider: Option<String>,
+    model: Option<String>,
 ) -> Result<Value> {
-    Err(not_ready())
+    let target = Target {
+        provider: provider.as_deref(),
+        model: model.as_deref(),
+    };
+    if provider.is_none() && model.is_none() {
+        return Ok(choices(site));
+    }
+    let switched = switch::switch(&site.session, &site.ground, &site.means, target)?;
+    Ok(json!({
+        "providerId": switched.model.provider_id,
+        "modelId": switched.model.model_id,
+        "warnings": switched.warnings,
+        "unheeded": switched.unheeded.iter().map(Problem::to_json).collect::<Vec<_>>(),
+    }))
+}
+
+/// What answers now, and what else could.
+fn choices(site: &Site) -> Value {
+    let plugins = site.session.plugins();
+    let current = site.session.model();
+    let mut entries = Vec::new();
+    for id in model::entries(&plugins) {
+        let Some(provider) = plugins.get(&id) else {
+            continue;
+        };
+        let identity = provider.identity();
+        entries.push(json!({
+            "id": id,
+            "protocol": model::protocol(identity),
+            "models": model::models(identity),
+        }));
+    }
+    // Those that came into the settings since can be brought up too.
+    let now = site.ground.with_settings_of_now();
+    if let Ok(now) = &now {
+        for (id, entry) in now.settings.entries(Kind::Provider) {
+            let is_listed = entries.iter().any(|listed| listed["id"] == id);
+            if let Some(protocol) = entry.value.get("protocol").filter(|_| !is_listed) {
+                entries.push(json!({"id": id, "protocol": protocol, "models": []}));
+            }
+        }
+    }
+    json!({
+        "providerId": current.as_ref().map(|model| &model.provider_id),
+        "modelId": current.as_ref().map(|model| &model.model_id),
+        "entries": entries,
+    })
 }

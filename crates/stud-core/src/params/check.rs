@@ -110,7 +110,7 @@ impl<'a> Vocabulary<'a> {
     fn fault(self, bag: &Bag, path: &[String], leaf: &Leaf, claims: &Capabilities) -> Fault {
         let shown = path.join(".");
         if let Some(name) = path.iter().find(|name| is_forbidden(name)) {
-            return forbidden(&shown, name);
+            return Some(forbidden(&shown, name));
         }
         if let Some(fault) = hidden(&shown, &leaf.value) {
             return Some(fault);
@@ -191,11 +191,11 @@ fn common(name: &str) -> Option<Value> {
     schema.parse().ok()
 }
 
-fn forbidden(path: &str, name: &str) -> Fault {
+fn forbidden(path: &str, name: &str) -> (&'static Code, String) {
     let message = format!(
         "`{path}`: `{name}` is the name of a key, and keys are no parameters; name the key in `apiKeyRef`"
     );
-    Some((&codes::PARAM_FORBIDDEN_KEY, message))
+    (&codes::PARAM_FORBIDDEN_KEY, message)
 }
 
 /// A secret inside a value, which may be a list of anything.
@@ -210,7 +210,7 @@ fn hidden(path: &str, value: &Value) -> Fault {
         Value::Object(members) => members.iter().find_map(|(name, value)| {
             let is_key = is_forbidden(name);
             if is_key {
-                forbidden(path, name)
+                Some(forbidden(path, name))
             } else {
                 hidden(path, value)
             }
@@ -260,7 +260,9 @@ fn misfit(bag: &Bag, path: &[String], schemas: &Map<String, Value>) -> Fault {
         .filter(|value| !value.is_null())?;
     let schema = schemas.get(top).cloned().or_else(|| common(top))?;
     let validator = schema::build(&schema).ok()?;
-    let here: String = path[1..].iter().map(|name| format!("/{name}")).collect();
+    let here = path[1..]
+        .iter()
+        .fold(String::new(), |here, name| here + "/" + name);
     let error = validator.iter_errors(&whole).find(|error| {
         let place = schema::place(error);
         // What is wrong with the whole is told of each of its leaves.
