@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use stud_contract_meta::{Error, Result};
-use stud_diagnostics::Diagnostic;
 use stud_host_api::commands::Deed;
 use stud_host_api::refusal::{self, Phase};
 
@@ -40,12 +39,4 @@ pub(crate) async fn perform(site: Site, deed: Deed) -> Result<Value> {
 /// `ExtensionHost/NotReady`: nobody is behind it yet.
 fn not_ready() -> Error {
     refusal::not_ready("commands", Phase::Active)
-}
-
-/// What a command is told of something that was found wrong on the way.
-fn told(diagnostic: &Diagnostic) -> Error {
-    let code = diagnostic.code;
-    let error = Error::new(code.class, code.name, diagnostic.message.clone());
-    let context = diagnostic.context.iter();
-    context.fold(error, |error, (key, value)| error.with(key, value.clone()))
 }

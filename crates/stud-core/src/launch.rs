@@ -110,6 +110,8 @@ pub fn launch_with(
             session.facts().mode == SecurityMode::Yolo
         }));
     let model = Model::chosen(&started.registry, &ground.settings);
+    // A person who switches at once does so after this.
+    let alone = session.choosing();
     session.set_plugins(started.registry);
     if launch.resume.is_some() {
         session.announce_resume();
@@ -122,6 +124,7 @@ pub fn launch_with(
         let _ = session.close();
         return Err(unfit);
     }
+    drop(alone);
     for rewrite in ground.ordering.rewrites() {
         let correlation_id = session.correlation_id();
         session

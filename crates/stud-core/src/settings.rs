@@ -179,6 +179,9 @@ fn check(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, Diagnostic> {
         if key == "securityMode" {
             check_security_mode(path, members)?;
         }
+        if key == "active" {
+            check_active(path, members)?;
+        }
         if Kind::ALL.iter().any(|kind| kind.settings_key() == key) {
             for (id, config) in members {
                 if !config.is_object() {
@@ -188,6 +191,25 @@ fn check(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, Diagnostic> {
         }
     }
     Ok(document)
+}
+
+/// What is chosen is named.
+fn check_active(path: &Path, members: &Map<String, Value>) -> Result<(), Diagnostic> {
+    const KNOWN: [&str; 4] = ["provider", "model", "sessionStore", "attachedSM"];
+    for (member, value) in members {
+        let pointer = format!("/active/{member}");
+        if !KNOWN.contains(&member.as_str()) {
+            let unknown = misshapen(path, &pointer, "is not known");
+            return Err(match nearest(member, KNOWN) {
+                Some(near) => unknown.help(format!("did you mean `{near}`?")),
+                None => unknown,
+            });
+        }
+        if value.as_str().is_none_or(str::is_empty) {
+            return Err(misshapen(path, &pointer, "is not a name"));
+        }
+    }
+    Ok(())
 }
 
 /// How tool calls are gated has to be understood, or nobody could rely on it.
@@ -305,6 +327,12 @@ mod tests {
             ("[]", None),
             ("{", None),
             (r#"{"tools":[]}"#, Some("/tools")),
+            (r#"{"active":{"provider":""}}"#, Some("/active/provider")),
+            (r#"{"active":{"model":1}}"#, Some("/active/model")),
+            (
+                r#"{"active":{"interactor":"x"}}"#,
+                Some("/active/interactor"),
+            ),
             (r#"{"ui":{"x":1}}"#, Some("/ui/x")),
             (r#"{"env":{"A":"1","B":2}}"#, Some("/env/B")),
             (

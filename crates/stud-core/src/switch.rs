@@ -22,6 +22,7 @@ use crate::negotiate::{Doubt, Warning, needs_of, negotiate};
 use crate::params::{Params, Problem, Vocabulary};
 use crate::session::Session;
 use crate::settings;
+use crate::track::told;
 use entry::Candidate;
 
 /// What a person wants instead. What is left out stays, as far as it can.
@@ -69,7 +70,7 @@ pub(crate) fn switch(
             ("model", settled.to.model_id.as_str()),
         ];
         let written = settings::choose(&ground.places.global_root, &chosen);
-        written.map_err(|problem| Error::from(&problem))?;
+        written.map_err(|problem| told(&problem))?;
         Ok(settled)
     });
     match settled {
@@ -84,7 +85,9 @@ pub(crate) fn switch(
     }
 }
 
-/// Lets the model that the settings chose answer the first turn; `Err` if the session cannot begin with it.
+/// Lets the model that the settings chose answer the first turn, or says why the session cannot begin with it.
+///
+/// Nobody else may choose meanwhile.
 pub(crate) fn begin(session: &Session, model: Model) -> Result<()> {
     let plugins = session.plugins();
     let provider = model.provider(&plugins)?;

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use stud_abi::Fault;
-use stud_diagnostics::{Class, Diagnostic};
+use stud_diagnostics::Class;
 
 /// A failure that a program can act on.
 ///
@@ -75,15 +75,6 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-impl From<&Diagnostic> for Error {
-    /// What was found wrong, without where it stands.
-    fn from(found: &Diagnostic) -> Self {
-        let error = Self::new(found.code.class, found.code.name, found.message.clone());
-        let facts = found.context.iter();
-        facts.fold(error, |error, (key, value)| error.with(key, value.clone()))
-    }
-}
 
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {

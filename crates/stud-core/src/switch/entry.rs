@@ -16,6 +16,7 @@ use crate::registry::Registry;
 use crate::retire::retire;
 use crate::session::{SecurityMode, Session};
 use crate::settings::Settings;
+use crate::track::told;
 
 /// A provider that is active, perhaps since a moment ago.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ impl Candidate {
             });
         }
         let now = ground.with_settings_of_now();
-        let now = now.map_err(|problem| Error::from(&problem))?.settings;
+        let now = now.map_err(|problem| told(&problem))?.settings;
         let provider = raise(plugins, id, &now, means)?;
         Ok(Self {
             provider: Arc::new(provider),
@@ -94,7 +95,7 @@ fn raise(plugins: &Registry, id: &str, settings: &Settings, means: &Means) -> Re
     }
     let Bound { plugin, table } = speaker.bound();
     let plugin = plugin.as_entry(&ext_id, settings);
-    let plugin = plugin.map_err(|refusal| Error::from(&refusal.why))?;
+    let plugin = plugin.map_err(|refusal| told(&refusal.why))?;
     if !plugin.enabled {
         return Err(model::absent(plugins, id, settings));
     }
@@ -102,5 +103,5 @@ fn raise(plugins: &Registry, id: &str, settings: &Settings, means: &Means) -> Re
         plugin,
         table: *table,
     };
-    activate(&bound, 1, Wanted::Active, means).map_err(|refusal| Error::from(&refusal.why))
+    activate(&bound, 1, Wanted::Active, means).map_err(|refusal| told(&refusal.why))
 }
