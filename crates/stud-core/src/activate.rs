@@ -51,9 +51,15 @@ impl Identity {
         self.config.get(member).or_else(|| self.kept.get(member))
     }
 
+    /// The id that its library declares.
+    pub(crate) fn plugin_id(&self) -> &str {
+        let declared = self.manifest.document["extId"].as_str();
+        declared.unwrap_or(self.ext_id.as_str())
+    }
+
     /// Whether it is one more entry of a provider, under an id of its own.
     pub(crate) fn is_entry(&self) -> bool {
-        self.manifest.document["extId"] != self.ext_id.as_str()
+        self.plugin_id() != self.ext_id.as_str()
     }
 }
 

@@ -56,7 +56,8 @@ impl Model {
         let model_id = match named {
             Some(named) if models.is_empty() || models.iter().any(|model| model == named) => named,
             Some(named) => return Err(not_of(provider_id, named, &models)),
-            None => models.first().map_or(provider_id, String::as_str),
+            // A provider that lists none knows its own id for the model it would begin with.
+            None => models.first().map_or(provider.plugin_id(), String::as_str),
         };
         Ok(Self {
             provider_id: provider_id.to_owned(),

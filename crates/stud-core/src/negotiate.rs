@@ -108,14 +108,28 @@ fn missing(need: &ModelNeed, claims: &Capabilities) -> Error {
         .with("capability", name.as_str())
 }
 
-/// What the plugins of a session need of its model: context providers first, then hooks, each by scope and id.
+/// What a state machine needs of every model: its stages end with a tool call.
+const STAGES: ModelNeed = ModelNeed {
+    name: Capability::ToolCalling,
+    level: NeedLevel::Hard,
+    minimum: None,
+};
+
+/// What the plugins of a session need of its model: the state machine that is attached, then context providers, then
+/// hooks, each by scope and id.
 pub fn needs_of(plugins: &Registry) -> Vec<ModelNeed> {
-    let contributors = [Kind::ContextProvider, Kind::Hook].into_iter();
-    contributors
-        .flat_map(|kind| plugins.of_kind(kind))
-        .filter(|plugin| plugin.identity().life.word() == "active")
-        .flat_map(|plugin| plugin.identity().manifest.model_needs.clone())
-        .collect()
+    let mut needs = Vec::new();
+    for kind in [Kind::StateMachine, Kind::ContextProvider, Kind::Hook] {
+        for plugin in plugins.of_kind(kind) {
+            let identity = plugin.identity();
+            if identity.life.word() != "active" {
+                continue;
+            }
+            needs.extend((kind == Kind::StateMachine).then_some(STAGES));
+            needs.extend(&identity.manifest.model_needs);
+        }
+    }
+    needs
 }
 
 /// What was found out by use about capabilities that a model only claims to be `probed`.

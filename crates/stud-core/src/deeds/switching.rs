@@ -6,6 +6,7 @@ use stud_contract_meta::{Kind, Result};
 use super::Site;
 use crate::model;
 use crate::params::Problem;
+use crate::scope::Scope;
 use crate::switch::{self, Target};
 
 /// Lets another provider or another model answer from the next turn on; with neither, tells what there is.
@@ -34,30 +35,38 @@ pub(super) async fn switch(
     }))
 }
 
-/// What answers now, and what else could.
+/// What answers now, and what else could: what stands in the settings, and what somebody installed.
+///
+/// A provider that stud carries and nobody has set up is no choice.
 fn choices(site: &Site) -> Value {
     let plugins = site.session.plugins();
     let current = site.session.model();
+    let answers = current.as_ref().map(|model| model.provider_id.as_str());
+    // Entries that came into the settings since the start can be brought up too.
+    let now = site.ground.with_settings_of_now();
+    let settings = now
+        .as_ref()
+        .map_or(&site.ground.settings, |now| &now.settings);
+    let configured = settings.entries(Kind::Provider);
     let mut entries = Vec::new();
     for id in model::entries(&plugins) {
         let Some(provider) = plugins.get(&id) else {
             continue;
         };
         let identity = provider.identity();
-        entries.push(json!({
-            "id": id,
-            "protocol": model::protocol(identity),
-            "models": model::models(identity),
-        }));
+        let is_installed = identity.scope != Scope::Bundled;
+        if is_installed || answers == Some(&*id) || configured.contains_key(&*id) {
+            entries.push(json!({
+                "id": id,
+                "protocol": model::protocol(identity),
+                "models": model::models(identity),
+            }));
+        }
     }
-    // Those that came into the settings since can be brought up too.
-    let now = site.ground.with_settings_of_now();
-    if let Ok(now) = &now {
-        for (id, entry) in now.settings.entries(Kind::Provider) {
-            let is_listed = entries.iter().any(|listed| listed["id"] == id);
-            if let Some(protocol) = entry.value.get("protocol").filter(|_| !is_listed) {
-                entries.push(json!({"id": id, "protocol": protocol, "models": []}));
-            }
+    for (id, entry) in configured {
+        let is_listed = entries.iter().any(|listed| listed["id"] == id);
+        if let Some(protocol) = entry.value.get("protocol").filter(|_| !is_listed) {
+            entries.push(json!({"id": id, "protocol": protocol, "models": []}));
         }
     }
     json!({
