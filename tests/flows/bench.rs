@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
-use stud_tests::{Elf, World, fixture};
+use stud_tests::{Elf, World, eventually, fixture};
 
 use crate::talk::Talk;
 
@@ -144,6 +144,23 @@ impl Bench {
     /// Sets the global settings.
     pub(crate) fn settings(&self, settings: &Value) {
         self.world.write("home/settings.json", settings.to_string());
+    }
+
+    /// The global settings as they stand in the file.
+    pub(crate) fn settings_text(&self) -> String {
+        std::fs::read_to_string(self.world.home().join("settings.json")).unwrap()
+    }
+
+    /// Makes sure that what it takes to switch is there in the form of this bench.
+    pub(crate) fn with_switching(&self) {
+        if self.form == Form::Libraries {
+            for package in ["model-command", "provider-command", "params-command"] {
+                self.install(package, "commands");
+            }
+            for package in ["anthropic", "openai-compatible"] {
+                self.install(package, "providers");
+            }
+        }
     }
 
     /// Trusts the project; its folder is made if need be.
@@ -300,6 +317,13 @@ impl Ui {
             .filter(|event| event["heard"] == name)
             .map(|mut event| event["payload"].take())
             .collect()
+    }
+
+    /// Waits until so many turns are over, snapshot and all.
+    pub(crate) fn sees_turns(&self, count: usize) {
+        eventually("the end of a turn", || {
+            (self.heard("SessionPersisted").len() >= count).then_some(())
+        });
     }
 
     /// The names of the events of the only turn, from its start to its end.

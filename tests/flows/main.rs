@@ -6,6 +6,7 @@
 
 mod talk;
 mod bench;
+mod backend;
 
 mod default_chat;
 mod tool_call_cycle;
@@ -21,3 +22,6 @@ mod bounds;
 mod resume;
 mod resume_with_drift;
 mod scope_layering;
+mod model_switch;
+mod capability_mismatch;
+mod params;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use jsonschema::Validator;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use stud_abi::{CallContext, Category, Fault, HostHandle, Instance, tables};
 use stud_contract_meta::{ExtId, Kind, Manifest, Phase};
 use stud_diagnostics::{Diagnostic, Stage, codes};
@@ -39,6 +39,8 @@ pub struct Identity {
     pub members: Arc<Members>,
     /// Its validated config.
     pub config: Value,
+    /// What core reads of its config and it has no place for.
+    pub kept: Map<String, Value>,
     /// Where it is in its life.
     pub life: Life,
 }
@@ -50,6 +52,22 @@ impl Identity {
             Some(_) => Whose::Strangers,
             None => Whose::Ours,
         }
+    }
+
+    /// A member of its config, whether it is for the plugin or for core.
+    pub fn setting(&self, member: &str) -> Option<&Value> {
+        self.config.get(member).or_else(|| self.kept.get(member))
+    }
+
+    /// The id that its library declares.
+    pub(crate) fn plugin_id(&self) -> &str {
+        let declared = self.manifest.document["extId"].as_str();
+        declared.unwrap_or(self.ext_id.as_str())
+    }
+
+    /// Whether it is one more entry of a provider, under an id of its own.
+    pub(crate) fn is_entry(&self) -> bool {
+        self.plugin_id() != self.ext_id.as_str()
     }
 }
 
@@ -216,6 +234,7 @@ pub fn activate(
         manifest: plugin.manifest.clone(),
         members: plugin.members.clone(),
         config: plugin.config.clone(),
+        kept: plugin.kept.clone(),
         life: Life::default(),
     });
     let host = stud_host_api::wire::serve(means.hosts.host_for(&identity));

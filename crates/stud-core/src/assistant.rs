@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use stud_contract_hook::{FiringMode, Slot};
-use stud_contract_meta::{Error, Result};
+use stud_contract_meta::{Capability, Error, Result};
 use stud_diagnostics::codes;
 
 use crate::hooks::{Denial, Hooks, Passage};
@@ -157,6 +157,16 @@ impl Work {
             Ok(payload) => Ok(Some(payload)),
             Err(denial) => Err(forbidden(slot, &denial)),
         }
+    }
+
+    /// Remembers what use has shown about the model.
+    fn found(&self, name: Capability, is_there: bool) {
+        let Model {
+            provider_id,
+            model_id,
+        } = &self.model;
+        let probes = self.turn.session().probes();
+        probes.found(provider_id, model_id, name, is_there);
     }
 
     fn passage(&self, slot: Slot) -> Passage<'_> {

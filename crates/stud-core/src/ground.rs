@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use crate::trust::{self, Entered, TrustedProject};
 
 /// Everything that is settled before the first plugin is looked for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Ground {
     /// Where things are.
     pub places: Places,
@@ -90,6 +90,19 @@ impl Ground {
             diagnostics,
             project,
             reach,
+        })
+    }
+
+    /// The same with the settings as they are now.
+    pub(crate) fn with_settings_of_now(&self) -> Result<Self, Diagnostic> {
+        let mut settings = Settings::default();
+        settings.layer(Scope::Global, &self.places.global_root)?;
+        if let Some(project) = &self.project {
+            settings.layer(Scope::Project, project.root())?;
+        }
+        Ok(Self {
+            settings,
+            ..self.clone()
         })
     }
 

@@ -15,11 +15,9 @@ use stud_host_api::{BoxFuture, HostApi};
 use crate::activate::{HostSource, Identity};
 use crate::ground::Ground;
 use crate::metrics::Reader;
-use crate::platform::Places;
 use crate::redact::Redactor;
 use crate::secrets::{Env, UserVault};
 use crate::session::{Session, SessionLink};
-use crate::settings::Settings;
 
 mod acting;
 mod asking;
@@ -31,15 +29,14 @@ use speaking::Pace;
 /// Makes the hosts of the plugins of one session, or of plugins that run outside any.
 #[derive(Debug, Clone)]
 pub struct Hosts {
-    ground: Arc<Facts>,
+    facts: Arc<Facts>,
     link: SessionLink,
 }
 
 /// What hosts know without a session.
 #[derive(Debug)]
 struct Facts {
-    places: Places,
-    settings: Settings,
+    ground: Arc<Ground>,
     env: Env,
     headless: bool,
     /// What there is to see outside a session.
@@ -55,9 +52,8 @@ impl Hosts {
         link: SessionLink,
     ) -> Self {
         Self {
-            ground: Arc::new(Facts {
-                places: ground.places.clone(),
-                settings: ground.settings.clone(),
+            facts: Arc::new(Facts {
+                ground: Arc::new(ground.clone()),
                 env: Env::new(
                     &ground.places.global_root,
                     ground.settings.clone(),
@@ -81,8 +77,7 @@ impl HostSource for Hosts {
     fn host_for(&self, plugin: &Arc<Identity>) -> Arc<dyn HostApi> {
         Arc::new(Host {
             plugin: plugin.clone(),
-            ground: self.ground.clone(),
-            link: self.link.clone(),
+            hosts: self.clone(),
             events: OnceLock::new(),
             reader: OnceLock::new(),
             pace: Pace::default(),
@@ -93,8 +88,7 @@ impl HostSource for Hosts {
 /// The host of one plugin.
 struct Host {
     plugin: Arc<Identity>,
-    ground: Arc<Facts>,
-    link: SessionLink,
+    hosts: Hosts,
     /// The events it declared, with their schemas ready for use.
     events: OnceLock<BTreeMap<String, jsonschema::Validator>>,
     /// Its view of the session from inside.
@@ -105,6 +99,14 @@ struct Host {
 impl Host {
     fn id(&self) -> &str {
         self.plugin.ext_id.as_str()
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.hosts.facts
+    }
+
+    fn link(&self) -> &SessionLink {
+        &self.hosts.link
     }
 
     fn category(&self) -> &'static str {
@@ -135,7 +137,7 @@ impl Host {
 
     /// The session, for a plugin that takes part in one or is about to.
     fn session(&self, service: &str) -> Result<Arc<Session>> {
-        match (self.phase(), self.link.get()) {
+        match (self.phase(), self.link().get()) {
             (Phase::Loaded | Phase::Active, Some(session)) => Ok(session),
             _ => self.not_ready(service),
         }

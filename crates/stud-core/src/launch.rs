@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::{Diagnostic, codes};
 use stud_host_api::metrics::{DEBOUNCE_MS, ProjectTrust, RuntimeSnapshot};
@@ -17,6 +17,7 @@ use crate::host::Hosts;
 use crate::limits::Limits;
 use crate::metrics::{Collector, Roster};
 use crate::model::Model;
+use crate::params::{Params, Setting};
 use crate::platform;
 use crate::prompts::{Absence, HeadlessGrant};
 use crate::redact::Redactor;
@@ -26,6 +27,7 @@ use crate::rules::Rules;
 use crate::session::{Founding, Session, SessionLink, last_written, open};
 use crate::startup::{Plugins, Rising};
 use crate::store::{MemoryStore, PluginStore, Snapshots, Store};
+use crate::switch;
 use crate::timer;
 use crate::work::block_on;
 
@@ -107,13 +109,22 @@ pub fn launch_with(
         .extensions_changed(Roster::of_registry(&started.registry, |_| {
             session.facts().mode == SecurityMode::Yolo
         }));
-    if let Ok(model) = Model::chosen(&started.registry, &ground.settings) {
-        session.set_model(model);
-    }
+    let model = Model::chosen(&started.registry, &ground.settings);
+    // A person who switches at once does so after this.
+    let alone = session.choosing();
     session.set_plugins(started.registry);
     if launch.resume.is_some() {
         session.announce_resume();
+        switch::tell_forgotten(&session);
     }
+    // Whoever begins the first turn is told why there is no model.
+    if let Ok(model) = model
+        && let Err(unfit) = switch::begin(&session, model)
+    {
+        let _ = session.close();
+        return Err(unfit);
+    }
+    drop(alone);
     for rewrite in ground.ordering.rewrites() {
         let correlation_id = session.correlation_id();
         session
@@ -195,6 +206,7 @@ impl Opening<'_> {
                 absence: self.absence(),
                 tool_timeout: self.millis("interaction", "defaultTimeoutMs", 300_000),
                 rules: self.rules()?,
+                params: self.params()?,
                 most_reprompts: self.most_reprompts(),
                 limits: self.launch.limits.clone(),
                 terms: Terms::of(self.ground)?,
@@ -237,11 +249,16 @@ impl Opening<'_> {
         let project = self.ground.project().map(ProjectApprovals::of);
         Ok(Rules {
             yolo: self.launch.yolo,
-            params: params(&self.launch.params),
             approvals: Approvals::new(project, self.allowlist()?),
             ordering: self.ground.ordering.clone(),
             ..Rules::read(&self.ground.settings)
         })
+    }
+
+    fn params(&self) -> Result<Params> {
+        let set = self.launch.params.iter();
+        let settings = set.map(|(path, value)| Setting::new(path, value.clone()));
+        Ok(Params::launched(settings.collect::<Result<_>>()?))
     }
 
     /// The patterns of all scopes. Patterns that no scope could ever want are a mistake.
@@ -278,28 +295,6 @@ impl Opening<'_> {
             letting_go: self.launch.limits.event,
         }
     }
-}
-
-/// Parameters as one object. A later one replaces what an earlier one has put there.
-fn params(set: &[(String, Value)]) -> Map<String, Value> {
-    let mut all = Map::new();
-    for (path, value) in set {
-        let mut place = &mut all;
-        let mut steps = path.split('.').peekable();
-        while let Some(step) = steps.next() {
-            if steps.peek().is_none() {
-                place.insert(step.to_owned(), value.clone());
-                break;
-            }
-            let inner = place.entry(step).or_insert_with(|| Map::new().into());
-            if !inner.is_object() {
-                *inner = Map::new().into();
-            }
-            let Value::Object(inner) = inner else { break };
-            place = inner;
-        }
-    }
-    all
 }
 
 /// The session that was written last. Those that cannot be read are passed over.

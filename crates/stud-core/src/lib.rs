@@ -38,6 +38,8 @@ pub mod registry;
 pub mod retire;
 pub mod reload;
 pub mod report;
+pub mod negotiate;
+pub mod params;
 pub mod model;
 mod tokens;
 
@@ -58,6 +60,8 @@ pub mod desk;
 pub mod session;
 pub mod attend;
 pub mod context;
+mod switch;
+mod deeds;
 
 // The way back in, and the top.
 pub mod host;

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-use stud_contract_meta::{Error, Kind, Result};
-use stud_contract_provider::Capabilities;
+use serde_json::{Map, Value};
+use stud_contract_meta::{Capability, Error, Kind, Result};
+use stud_contract_provider::{Capabilities, ContextWindow};
 use stud_diagnostics::codes;
 
-use crate::activate::Active;
+use crate::activate::{Active, Identity};
+use crate::nearest::nearest;
+use crate::negotiate::claim_mut;
 use crate::registry::Registry;
 use crate::settings::Settings;
 use crate::validate::Members;
@@ -15,7 +17,7 @@ use crate::validate::Members;
 /// The model that answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
-    /// The provider plugin.
+    /// The entry of the settings: a provider plugin, or one more instance of one.
     pub provider_id: String,
     /// What the provider calls the model.
     pub model_id: String,
@@ -31,25 +33,31 @@ impl Model {
     ///
     /// The bundled stand-in answers only where nothing else was chosen.
     pub fn chosen(plugins: &Registry, settings: &Settings) -> Result<Self> {
-        let set = |member| settings.get("active", member)?.value.as_str();
-        let provider = match set("provider") {
-            Some(id) => provider(plugins, id),
+        let set = |member| settings.get("active", member);
+        let chosen = set("provider");
+        let provider = match chosen.and_then(|chosen| chosen.value.as_str()) {
+            Some(id) => provider(plugins, id).map_err(|_| absent(plugins, id, settings)),
             None => provider(plugins, "echo").or_else(|missing| {
                 let providers = plugins.of_kind(Kind::Provider);
                 providers.first().copied().cloned().ok_or(missing)
             }),
-        };
-        Self::of(&*provider?, set("model"))
+        }?;
+        // A model belongs to the provider it was chosen with, and not to one that a higher scope puts in its place.
+        let model = set("model")
+            .filter(|model| chosen.is_none_or(|provider| model.scope >= provider.scope))
+            .and_then(|model| model.value.as_str());
+        Self::of(provider.identity(), model)
     }
 
     /// A model of a provider: the one that is named, or its first.
-    pub fn of(provider: &Active, named: Option<&str>) -> Result<Self> {
-        let provider_id = provider.identity().ext_id.as_str();
+    pub fn of(provider: &Identity, named: Option<&str>) -> Result<Self> {
+        let provider_id = provider.ext_id.as_str();
         let models = models(provider);
         let model_id = match named {
             Some(named) if models.is_empty() || models.iter().any(|model| model == named) => named,
             Some(named) => return Err(not_of(provider_id, named, &models)),
-            None => models.first().map_or(provider_id, String::as_str),
+            // A provider that lists none knows its own id for the model it would begin with.
+            None => models.first().map_or(provider.plugin_id(), String::as_str),
         };
         Ok(Self {
             provider_id: provider_id.to_owned(),
@@ -57,35 +65,64 @@ impl Model {
         })
     }
 
-    /// What the model can do, as far as anyone has said.
-    pub fn capabilities(&self, provider: &Active) -> Capabilities {
-        let Members::Provider(members) = &*provider.identity().members else {
-            return Capabilities::default();
-        };
-        let declared = members.models.iter();
-        let mut declared = declared.filter(|model| model.model_id == self.model_id);
-        declared
-            .next()
-            .map_or(members.capabilities, |model| model.capabilities)
+    /// What the model can do, as far as anyone has said: the operator in `models`, else the provider.
+    pub fn capabilities(&self, provider: &Identity) -> Capabilities {
+        capabilities(provider, &self.model_id)
     }
 }
 
-/// The models of a provider: those that its config lists, else those that it declares.
-pub fn models(provider: &Active) -> Vec<String> {
-    let config = &provider.identity().config;
-    let listed = config.get("models").and_then(Value::as_array);
-    let id_of = |model: &Value| {
-        let id = model.as_str().or_else(|| model["id"].as_str());
-        id.map(str::to_owned)
+/// What a model of a provider can do, as far as anyone has said.
+pub fn capabilities(provider: &Identity, model_id: &str) -> Capabilities {
+    let mut claims = declared(provider, model_id);
+    let listed = provider.setting("models").and_then(Value::as_array);
+    let entry = listed
+        .into_iter()
+        .flatten()
+        .find(|model| id_of(model) == Some(model_id));
+    let Some(said) = entry.and_then(Value::as_object) else {
+        return claims;
     };
-    let mut models: Vec<String> = listed.into_iter().flatten().filter_map(id_of).collect();
-    if let Some(first) = config.get("model").and_then(id_of)
-        && !models.contains(&first)
+    for name in Capability::ALL {
+        let Some(value) = said.get(name.as_str()) else {
+            continue;
+        };
+        match claim_mut(&mut claims, name) {
+            Some(claim) => {
+                if let Ok(level) = serde_json::from_value(value.clone()) {
+                    *claim = level;
+                }
+            }
+            None => {
+                if let Ok(window) = ContextWindow::try_from(value.clone()) {
+                    claims.context_window = window;
+                }
+            }
+        }
+    }
+    claims
+}
+
+fn declared(provider: &Identity, model_id: &str) -> Capabilities {
+    let Members::Provider(members) = &*provider.members else {
+        return Capabilities::default();
+    };
+    let mut declared = members.models.iter();
+    let model = declared.find(|model| model.model_id == model_id);
+    model.map_or(members.capabilities, |model| model.capabilities)
+}
+
+/// The models of a provider: those that its config lists, else those that it declares.
+pub fn models(provider: &Identity) -> Vec<String> {
+    let listed = provider.setting("models").and_then(Value::as_array);
+    let ids = listed.into_iter().flatten().filter_map(id_of);
+    let mut models: Vec<String> = ids.map(str::to_owned).collect();
+    if let Some(first) = provider.setting("model").and_then(id_of)
+        && !models.iter().any(|model| model == first)
     {
-        models.insert(0, first);
+        models.insert(0, first.to_owned());
     }
     if models.is_empty()
-        && let Members::Provider(members) = &*provider.identity().members
+        && let Members::Provider(members) = &*provider.members
     {
         let declared = members.models.iter();
         models.extend(declared.map(|model| model.model_id.clone()));
@@ -93,17 +130,93 @@ pub fn models(provider: &Active) -> Vec<String> {
     models
 }
 
-/// The provider with this id.
-pub fn provider(plugins: &Registry, id: &str) -> Result<Arc<Active>> {
-    let found = plugins.get(id);
-    let provider = found.filter(|plugin| plugin.identity().kind == Kind::Provider);
-    provider.cloned().ok_or_else(|| unknown(id))
+fn id_of(model: &Value) -> Option<&str> {
+    let id = model.get("id").or_else(|| model.get("modelId"));
+    model.as_str().or_else(|| id?.as_str())
 }
 
-fn unknown(id: &str) -> Error {
-    let code = &codes::EXTENSION_NOT_FOUND;
-    let message = format!("there is no provider `{id}`");
-    Error::new(code.class, code.name, message).with("extId", id)
+/// The parameters that an entry has for every request.
+pub fn default_params(provider: &Identity) -> Map<String, Value> {
+    let params = provider.setting("defaultParams").and_then(Value::as_object);
+    params.cloned().unwrap_or_default()
+}
+
+/// The API that a provider speaks.
+pub fn protocol(provider: &Identity) -> &str {
+    match &*provider.members {
+        Members::Provider(members) => &members.protocol,
+        _ => provider.ext_id.as_str(),
+    }
+}
+
+/// The provider that is active under this id.
+pub fn provider(plugins: &Registry, id: &str) -> Result<Arc<Active>> {
+    let found = plugins.get(id).filter(|plugin| is_provider(plugin));
+    found.cloned().ok_or_else(|| unknown(plugins, id))
+}
+
+/// The ids of all providers that are active, by scope and then by id.
+pub fn entries(plugins: &Registry) -> Vec<String> {
+    let providers = plugins.of_kind(Kind::Provider).into_iter();
+    providers
+        .filter(|plugin| is_provider(plugin))
+        .map(|plugin| plugin.identity().ext_id.to_string())
+        .collect()
+}
+
+fn is_provider(plugin: &Active) -> bool {
+    let identity = plugin.identity();
+    identity.kind == Kind::Provider && identity.life.word() == "active"
+}
+
+fn unknown(plugins: &Registry, id: &str) -> Error {
+    let code = &codes::UNKNOWN_CONFIG_KEY;
+    let known = entries(plugins);
+    let mut message = format!("there is no provider `{id}`");
+    if let Some(near) = nearest(id, known.iter().map(String::as_str)) {
+        message.push_str("; did you mean `");
+        message.push_str(near);
+        message.push_str("`?");
+    }
+    Error::new(code.class, code.name, message)
+        .with("extId", "providers")
+        .with("key", id)
+        .with("known", known)
+}
+
+/// Why nobody answers under an id: it stands nowhere, or asks for what nobody speaks, or did not come up.
+pub fn absent(plugins: &Registry, id: &str, settings: &Settings) -> Error {
+    let entries = settings.entries(Kind::Provider);
+    let Some(entry) = entries.get(id) else {
+        return unknown(plugins, id);
+    };
+    let protocol = entry.value.get("protocol").and_then(Value::as_str);
+    let protocol = protocol.unwrap_or(id);
+    let mut providers = plugins.of_kind(Kind::Provider).into_iter();
+    if !providers.any(|provider| speaks(provider.identity(), protocol)) {
+        return unspoken(id, protocol);
+    }
+    let code = &codes::LIFECYCLE_FAILURE;
+    let message = format!("the entry `{id}` did not come up; `stud plugin list` tells why");
+    Error::new(code.class, code.name, message)
+        .with("extId", id)
+        .with("phase", "init")
+}
+
+/// Whether an entry that asks for `protocol` can be an instance of this provider.
+pub(crate) fn speaks(provider: &Identity, protocol: &str) -> bool {
+    provider.ext_id.as_str() == protocol || self::protocol(provider) == protocol
+}
+
+/// `Validation/UnknownProtocol`: an entry asks for a protocol that no provider speaks.
+fn unspoken(id: &str, protocol: &str) -> Error {
+    let code = &codes::UNKNOWN_PROTOCOL;
+    let message = format!(
+        "the entry `{id}` wants the protocol `{protocol}`, which no provider that is on speaks"
+    );
+    Error::new(code.class, code.name, message)
+        .with("entry", id)
+        .with("protocol", protocol)
 }
 
 fn not_of(provider_id: &str, named: &str, models: &[String]) -> Error {

@@ -63,6 +63,13 @@ pub(crate) fn reload(
     let refused = |refusal: Refused| refusal.why;
     let validated = inspect(found)
         .and_then(|inspected| validate(inspected, &ground.settings))
+        .and_then(|validated| {
+            if identity.is_entry() {
+                validated.as_entry(&identity.ext_id, &ground.settings)
+            } else {
+                Ok(validated)
+            }
+        })
         .map_err(refused)?;
     if validated.manifest.ext_id != identity.ext_id || validated.manifest.kind != identity.kind {
         let now = format!(

@@ -2,19 +2,17 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::approvals::Approvals;
 use crate::ordering::Ordering;
-use crate::settings::Settings;
+use crate::settings::{RETRY, Settings};
 
 /// What holds in every turn.
 #[derive(Debug)]
 pub struct Rules {
     /// Whether the person approved everything in advance. It is a flag of the launch, not a mode.
     pub yolo: bool,
-    /// Parameters for every request, over those that the provider is configured with.
-    pub params: Map<String, Value>,
     /// What tools are allowed to do.
     pub approvals: Approvals,
     /// In which order hooks run.
@@ -76,7 +74,6 @@ impl Default for Rules {
     fn default() -> Self {
         Self {
             yolo: false,
-            params: Map::new(),
             approvals: Approvals::default(),
             ordering: Ordering::default(),
             max_continuations: 50,
@@ -96,7 +93,7 @@ impl Rules {
         Self {
             max_continuations: number("maxContinuations")
                 .map_or(otherwise.max_continuations, saturating),
-            retry: Retry::read(settings.get("providers", "retry").map(|set| set.value)),
+            retry: Retry::read(settings.get("providers", RETRY).map(|set| set.value)),
             tool: millis("toolTimeoutMs", otherwise.tool),
             hook: millis("hookTimeoutMs", otherwise.hook),
             ..otherwise

@@ -13,7 +13,7 @@ use stud_contract_interaction::Payload;
 use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::Durability;
 use stud_diagnostics::{Diagnostic, Severity, codes};
-use stud_host_api::metrics::{DiagnosticItem, Level, ProviderInfo};
+use stud_host_api::metrics::{DiagnosticItem, Level};
 use stud_host_api::session::SessionView;
 
 use crate::books::Books;
@@ -23,7 +23,6 @@ use crate::ids;
 use crate::ledger::{Draft, LooseEnds, transcript_record};
 use crate::limits::Limits;
 use crate::metrics::{Collector, Reader};
-use crate::model::Model;
 use crate::platform;
 use crate::prompt_registry::PromptRegistry;
 use crate::prompts::{Asker, Prompts, Raised};
@@ -34,6 +33,7 @@ use crate::store::Store;
 use crate::sync::{Mutex, lock};
 use crate::timer::Timer;
 
+mod choice;
 mod commands;
 mod inputs;
 mod kept;
@@ -58,6 +58,7 @@ pub use state::{State, Trigger};
 pub use stud_host_api::session::SecurityMode;
 pub use turn::{Ending, Turn, Voice};
 
+use choice::Choice;
 use inputs::Inputs;
 use memory::Conversation;
 use scopes::Scopes;
@@ -91,8 +92,7 @@ pub struct Session {
     conversation: Mutex<Conversation>,
     scopes: Scopes,
     plugins: Mutex<Registry>,
-    /// Which model answers the next turn.
-    model: Mutex<Option<Model>>,
+    choice: Choice,
     commands: Commands,
     prompt_registry: Arc<PromptRegistry>,
     resource_registry: Arc<ResourceRegistry>,
@@ -197,31 +197,6 @@ impl Session {
     /// Changes the plugins, for the turns to come.
     pub fn set_plugins(&self, registry: Registry) {
         *lock(&self.plugins) = registry;
-    }
-
-    /// Which model answers the next turn.
-    pub fn model(&self) -> Option<Model> {
-        lock(&self.model).clone()
-    }
-
-    /// Lets another model answer from the next turn on.
-    pub fn set_model(&self, model: Model) {
-        let told = model.clone();
-        *lock(&self.model) = Some(model);
-        self.metrics.update(|picture| {
-            let available = picture.provider.available.iter();
-            let of_provider = available.filter(|info| info.id == told.provider_id);
-            let mut known: Vec<_> = of_provider.cloned().collect();
-            let place = known.iter().position(|info| info.model_id == told.model_id);
-            let mut current = match (place, known.is_empty()) {
-                (Some(place), _) => known.swap_remove(place),
-                (None, false) => known.swap_remove(0),
-                (None, true) => ProviderInfo::default(),
-            };
-            current.id = told.provider_id;
-            current.model_id = told.model_id;
-            picture.provider.current = current;
-        });
     }
 
     /// The id that ties together what happens now: the turn's, or a fresh one outside any.

@@ -1,5 +1,12 @@
 //! `settings.json` of each scope, checked and laid over one another; each value knows where it came from.
 
+mod active;
+mod change;
+
+pub use active::choose;
+pub use change::change;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -9,6 +16,9 @@ use stud_diagnostics::{Diagnostic, codes};
 use crate::nearest::nearest;
 use crate::platform::{self, ReadError};
 use crate::scope::Scope;
+
+/// The one member of `providers` that is no provider.
+pub(crate) const RETRY: &str = "retry";
 
 const LARGEST_SETTINGS: u64 = 16 * 1024 * 1024;
 
@@ -83,6 +93,23 @@ impl Settings {
         })
     }
 
+    /// Everything that is configured for a category, by id: the highest scope that has any of one replaces the others.
+    pub fn entries(&self, kind: Kind) -> BTreeMap<&str, Sourced<'_>> {
+        let mut entries = BTreeMap::new();
+        for layer in &self.layers {
+            let configured = layer.document.get(kind.settings_key());
+            let configured = configured.and_then(Value::as_object);
+            for (id, value) in configured.into_iter().flatten() {
+                let (scope, path) = (layer.scope, layer.path.as_path());
+                entries.insert(id.as_str(), Sourced { value, scope, path });
+            }
+        }
+        if kind == Kind::Provider {
+            entries.remove(RETRY);
+        }
+        entries
+    }
+
     /// Every file that was read, lowest scope first.
     pub(crate) fn documents(&self) -> impl Iterator<Item = &Map<String, Value>> {
         self.layers.iter().map(|layer| &layer.document)
@@ -152,6 +179,9 @@ fn check(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, Diagnostic> {
         if key == "securityMode" {
             check_security_mode(path, members)?;
         }
+        if key == "active" {
+            check_active(path, members)?;
+        }
         if Kind::ALL.iter().any(|kind| kind.settings_key() == key) {
             for (id, config) in members {
                 if !config.is_object() {
@@ -161,6 +191,25 @@ fn check(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, Diagnostic> {
         }
     }
     Ok(document)
+}
+
+/// What is chosen is named.
+fn check_active(path: &Path, members: &Map<String, Value>) -> Result<(), Diagnostic> {
+    const KNOWN: [&str; 4] = ["provider", "model", "sessionStore", "attachedSM"];
+    for (member, value) in members {
+        let pointer = format!("/active/{member}");
+        if !KNOWN.contains(&member.as_str()) {
+            let unknown = misshapen(path, &pointer, "is not known");
+            return Err(match nearest(member, KNOWN) {
+                Some(near) => unknown.help(format!("did you mean `{near}`?")),
+                None => unknown,
+            });
+        }
+        if value.as_str().is_none_or(str::is_empty) {
+            return Err(misshapen(path, &pointer, "is not a name"));
+        }
+    }
+    Ok(())
 }
 
 /// How tool calls are gated has to be understood, or nobody could rely on it.
@@ -278,6 +327,12 @@ mod tests {
             ("[]", None),
             ("{", None),
             (r#"{"tools":[]}"#, Some("/tools")),
+            (r#"{"active":{"provider":""}}"#, Some("/active/provider")),
+            (r#"{"active":{"model":1}}"#, Some("/active/model")),
+            (
+                r#"{"active":{"interactor":"x"}}"#,
+                Some("/active/interactor"),
+            ),
             (r#"{"ui":{"x":1}}"#, Some("/ui/x")),
             (r#"{"env":{"A":"1","B":2}}"#, Some("/env/B")),
             (

@@ -1,5 +1,7 @@
 //! The story: from folders to a registry of running plugins.
 
+mod entries;
+
 use std::sync::Arc;
 
 use stud_contract_meta::{ExtId, Kind};
@@ -121,6 +123,7 @@ pub fn prepare(ground: &Ground, limits: &Limits) -> Plugins {
             plugins.rest(hidden, Status::Shadowed);
         }
     }
+    plugins.open_entries(&ground.settings);
     plugins
 }
 

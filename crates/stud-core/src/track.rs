@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use stud_abi::EmbeddedPlugin;
-use stud_contract_meta::{ExtId, Kind, SemVer};
+use stud_contract_meta::{Error, ExtId, Kind, SemVer};
 use stud_diagnostics::{Code, Diagnostic, Source, Stage};
 
 use crate::scope::Scope;
@@ -119,6 +119,13 @@ impl Track {
             why,
         }
     }
+}
+
+/// What was found wrong, without where it stands, for whoever asked for something.
+pub(crate) fn told(found: &Diagnostic) -> Error {
+    let error = Error::new(found.code.class, found.code.name, found.message.clone());
+    let facts = found.context.iter();
+    facts.fold(error, |error, (key, value)| error.with(key, value.clone()))
 }
 
 /// Shows the place in a manifest that a diagnostic is about.

@@ -7,13 +7,14 @@ mod document;
 mod shape;
 mod versions;
 pub(crate) mod schema;
+mod entry;
 mod config;
 pub(crate) mod category;
 
 use std::sync::Arc;
 
-use serde_json::Value;
-use stud_contract_meta::Manifest;
+use serde_json::{Map, Value};
+use stud_contract_meta::{ExtId, Manifest};
 use stud_diagnostics::{Diagnostic, Stage};
 
 use crate::inspect::Inspected;
@@ -29,6 +30,8 @@ pub struct Validated {
     pub(crate) manifest: Arc<Manifest>,
     pub(crate) members: Arc<Members>,
     pub(crate) config: Value,
+    /// What core reads of the config and the plugin has no place for.
+    pub(crate) kept: Map<String, Value>,
     pub(crate) enabled: bool,
     pub(crate) section: Vec<u8>,
 }
@@ -49,7 +52,13 @@ pub fn validate(inspected: Inspected, settings: &Settings) -> Result<Validated, 
         track.pass(Stage::ContractVersion);
         versions::check_core(&track, &manifest)?;
         track.pass(Stage::RequiredCoreVersion);
-        let effective = config::check(&track, &manifest, config_file.as_deref(), settings)?;
+        let effective = config::check(
+            &track,
+            &manifest,
+            &manifest.ext_id,
+            config_file.as_deref(),
+            settings,
+        )?;
         track.pass(Stage::ConfigSchema);
         let members = category::check(&mut track, &manifest, folder)?;
         track.pass(Stage::Category);
@@ -61,6 +70,7 @@ pub fn validate(inspected: Inspected, settings: &Settings) -> Result<Validated, 
             manifest: Arc::new(manifest),
             members: Arc::new(members),
             config: effective.value,
+            kept: effective.kept,
             enabled: effective.enabled,
             section,
         }),
@@ -68,6 +78,31 @@ pub fn validate(inspected: Inspected, settings: &Settings) -> Result<Validated, 
             let why = point_at(why, &track, &document);
             Err(track.refuse(why))
         }
+    }
+}
+
+impl Validated {
+    /// The same plugin under the id of another entry of the settings, with that entry's config.
+    pub(crate) fn as_entry(&self, id: &ExtId, settings: &Settings) -> Result<Self, Refused> {
+        let mut track = self.track.clone();
+        track.ext_id = Some(id.clone());
+        let checked = config::check(&track, &self.manifest, id, None, settings);
+        let effective = match checked {
+            Ok(effective) => effective,
+            Err(why) => return Err(track.refuse(why)),
+        };
+        let manifest = Manifest {
+            ext_id: id.clone(),
+            ..(*self.manifest).clone()
+        };
+        Ok(Self {
+            track,
+            manifest: Arc::new(manifest),
+            config: effective.value,
+            kept: effective.kept,
+            enabled: effective.enabled,
+            ..self.clone()
+        })
     }
 }
 

@@ -18,6 +18,7 @@ use stud_contract_session_store::{JournalBatch, JournalPage, Page, Stored};
 use stud_core::desk::Terms;
 use stud_core::limits::Limits;
 use stud_core::metrics::Collector;
+use stud_core::params::Params;
 use stud_core::prompts::Absence;
 use stud_core::redact::Redactor;
 use stud_core::rules::Rules;
@@ -37,6 +38,7 @@ fn founding(store: Arc<dyn Store>) -> Founding {
         redactor: Arc::new(Redactor::new()),
         absence: Absence::default(),
         rules: Rules::default(),
+        params: Params::default(),
         tool_timeout: Duration::from_secs(300),
         most_reprompts: 10,
         limits: Limits::default(),

@@ -166,6 +166,22 @@ codes! {
         OrderingManifestMalformed => ORDERING_MANIFEST_MALFORMED, since "0.1.0";
         /// The plugin was built so that a panic ends the whole process.
         PanicStrategyUnsupported => PANIC_STRATEGY_UNSUPPORTED, since "0.1.0";
+        /// Two parameters contradict each other.
+        ParamCrossFieldInvalid => PARAM_CROSS_FIELD_INVALID, since "0.1.0";
+        /// A parameter has the name of a key or an authorization header.
+        ParamForbiddenKey => PARAM_FORBIDDEN_KEY, since "0.1.0";
+        /// The provider sets this parameter itself.
+        ParamReserved => PARAM_RESERVED, since "0.1.0";
+        /// The value of a parameter looks like a secret.
+        ParamSecretValue => PARAM_SECRET_VALUE, since "0.1.0";
+        /// The provider has no such parameter.
+        ParamUnknown => PARAM_UNKNOWN, since "0.1.0";
+        /// The model that answers does not heed a parameter.
+        ParamUnsupportedOnActive => PARAM_UNSUPPORTED_ON_ACTIVE, since "0.1.0";
+        /// A parameter has the backend's spelling of its name.
+        ParamWireShape => PARAM_WIRE_SHAPE, since "0.1.0";
+        /// An entry of the network policy is not a host, a scope or a list of ports.
+        PolicyInvalid => POLICY_INVALID, since "0.1.0";
         /// No prompt has the id that was asked for.
         PromptMissing => PROMPT_MISSING, since "0.1.0";
         /// A prompt says it comes from somewhere else than its id says.
@@ -218,6 +234,8 @@ codes! {
         UnknownConfigKey => UNKNOWN_CONFIG_KEY, since "0.1.0";
         /// A command-line flag does not exist.
         UnknownFlag => UNKNOWN_FLAG, since "0.1.0";
+        /// An entry of the settings asks for a protocol that no provider speaks.
+        UnknownProtocol => UNKNOWN_PROTOCOL, since "0.1.0";
         /// A settings file has a top-level key that does not exist.
         UnknownTopLevelKey => UNKNOWN_TOP_LEVEL_KEY, since "0.1.0";
         /// A flag was given that stud deliberately does not have.
@@ -244,6 +262,8 @@ codes! {
     ProviderCapability {
         /// The request does not fit into what the model can read at once.
         ContextWindowTooSmall => CONTEXT_WINDOW_TOO_SMALL, since "0.1.0";
+        /// The model lacks something the session cannot do without.
+        MissingCapability => MISSING_CAPABILITY, since "0.1.0";
         /// A model's backend does not stream its answers.
         MissingStreaming => MISSING_STREAMING, since "0.1.0";
         /// The model cannot call tools, and tools were offered to it.
@@ -326,6 +346,8 @@ codes! {
         SessionAmbiguous => SESSION_AMBIGUOUS, since "0.1.0";
         /// No session has the id that was asked for.
         SessionNotFound => SESSION_NOT_FOUND, since "0.1.0";
+        /// The settings could not be changed.
+        SettingsUnwritable => SETTINGS_UNWRITABLE, since "0.1.0";
         /// Another version of the plugin wrote its state, and this one takes only its own.
         SlotDriftRejected => SLOT_DRIFT_REJECTED, since "0.1.0";
         /// The session store is out of reach, full, locked or has no such session.
@@ -358,6 +380,8 @@ codes! {
         ContextContributionForbidden => CONTEXT_CONTRIBUTION_FORBIDDEN, since "0.1.0";
         /// A context provider failed, and the request needs it.
         ContextProviderFailed => CONTEXT_PROVIDER_FAILED, since "0.1.0";
+        /// A plugin wanted something done that only one of stud's own commands may ask for.
+        DeedForbidden => DEED_FORBIDDEN, since "0.1.0";
         /// Two plugins that must not be loaded together are both present.
         DependencyConflict => DEPENDENCY_CONFLICT, since "0.1.0";
         /// Plugins depend on each other in a circle.

@@ -1,12 +1,17 @@
 //! Slash commands: which there are, how to complete one, how to run one.
 //!
 //! Every plugin may look; only a `UI` or a `Command` may run. Names are given without the slash.
+//! What stud's own commands have core do is a [`Deed`].
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use stud_contract_meta::Result;
 
 use crate::BoxFuture;
+
+mod deed;
+
+pub use deed::{Deed, ParamChange};
 
 /// The command registry.
 pub trait CommandSurface: Send + Sync {
@@ -28,6 +33,12 @@ pub trait CommandSurface: Send + Sync {
         name: &'a str,
         args: CommandArgs,
     ) -> BoxFuture<'a, Result<CommandResult>>;
+
+    /// Has core do what only one of stud's own commands may have done, and gives what came of it as JSON.
+    ///
+    /// Only the `Command` that a [deed](Deed) belongs to may, by its id: from anybody else it is
+    /// `ExtensionHost/DeedForbidden`. What else it fails with stands with each deed.
+    fn perform(&self, deed: Deed) -> BoxFuture<'_, Result<Value>>;
 }
 
 /// A command, for palettes and help.

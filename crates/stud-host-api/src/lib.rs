@@ -33,7 +33,7 @@
 //! | [`prompt`](HostApi::prompt) | [`PromptReader`](prompt::PromptReader) | `list`, `read` |
 //! | [`resource`](HostApi::resource) | [`ResourceReader`](resource::ResourceReader) | `list`, `read` |
 //! | [`context`](HostApi::context) | [`ContextContributor`](context::ContextContributor) | `contribute`, `compact` |
-//! | [`commands`](HostApi::commands) | [`CommandSurface`](commands::CommandSurface) | `list`, `complete`, `dispatch` |
+//! | [`commands`](HostApi::commands) | [`CommandSurface`](commands::CommandSurface) | `list`, `complete`, `dispatch`, `perform` |
 //! | [`metrics`](HostApi::metrics) | [`RuntimeReader`](metrics::RuntimeReader) | `snapshot`, `subscribe`, `subscribe_to_tokens` |
 //!
 //! Calls that may wait return a [`BoxFuture`]; the others answer at once.
@@ -67,6 +67,7 @@
 //! | | a name or a text with control characters, a slash or nothing | `Validation/CommandNameInvalid` |
 //! | | a name that no command has | `Validation/CommandUnknown` |
 //! | | arguments that do not fit the command's `argsSchema` | `ToolTerminal/InputInvalid` |
+//! | `commands.perform` | everything but the `Command` that the deed belongs to | `ExtensionHost/DeedForbidden` |
 //!
 //! [`refusal`] makes these errors, so that a real host and a test double say the same.
 //!

@@ -175,6 +175,19 @@ pub fn command_dispatch_forbidden(category: &str) -> Error {
     refuse(&codes::COMMAND_DISPATCH_FORBIDDEN, message).with("category", category)
 }
 
+/// `ExtensionHost/DeedForbidden`: the deed belongs to other commands than the caller.
+pub fn deed_forbidden(ext_id: &str, category: &str, deed: &str, owners: &[&str]) -> Error {
+    let message = format!(
+        "the `{category}` plugin `{ext_id}` may not have `{deed}` done; that is for the command `{}`",
+        owners.join("` or `")
+    );
+    refuse(&codes::DEED_FORBIDDEN, message)
+        .with("extId", ext_id)
+        .with("category", category)
+        .with("deed", deed)
+        .with("commands", owners.to_vec())
+}
+
 /// `Validation/CommandUnknown`: no command has this name or alias. `nearest` is what was probably meant.
 pub fn command_unknown(name: &str, nearest: Option<&str>) -> Error {
     let message = format!("there is no command `{name}`");
@@ -303,6 +316,11 @@ mod tests {
             command_dispatch_forbidden("Hook"),
             "ExtensionHost/CommandDispatchForbidden",
             json!({"category": "Hook"}),
+        );
+        check(
+            deed_forbidden("a", "Tool", "listSessions", &["sessions"]),
+            "ExtensionHost/DeedForbidden",
+            json!({"extId": "a", "category": "Tool", "deed": "listSessions", "commands": ["sessions"]}),
         );
         check(
             command_unknown("a", None),

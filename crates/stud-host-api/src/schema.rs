@@ -7,7 +7,7 @@ use schemars::{Schema, schema_for};
 
 use crate::audit::{ActiveSubagent, AuditEvent, AuditQuery, AuditRecord};
 use crate::cancellation::Scope;
-use crate::commands::{CommandArgs, CommandRef, CommandResult, Completion};
+use crate::commands::{CommandArgs, CommandRef, CommandResult, Completion, Deed};
 use crate::context::{Compacted, Compacting, ContextFragment};
 use crate::events::Event;
 use crate::metrics::{RuntimeSnapshot, TokenDelta};
@@ -48,6 +48,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("Completion", schema_for!(Completion)),
         ("CommandArgs", schema_for!(CommandArgs)),
         ("CommandResult", schema_for!(CommandResult)),
+        ("Deed", schema_for!(Deed)),
         ("RuntimeSnapshot", schema_for!(RuntimeSnapshot)),
         ("TokenDelta", schema_for!(TokenDelta)),
     ]

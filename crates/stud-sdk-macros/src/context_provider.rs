@@ -6,6 +6,7 @@ use syn::Result;
 
 use crate::arguments::Arguments;
 use crate::declaration::Rules;
+use crate::needs;
 use crate::structure::{Addition, Structure};
 
 const RULES: Rules = Rules {
@@ -15,12 +16,13 @@ const RULES: Rules = Rules {
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let mut given = Arguments::parse(attribute)?;
     let structure = Structure::read("context_provider", &mut given, item, RULES)?;
+    let needs = needs::member(&mut given)?;
     given.finish()?;
     Ok(structure.finish(Addition {
         category: "ContextProvider",
         table: "context_provider",
         plugin: quote! {
-            const MEMBERS: ::stud_sdk::schema::Json = &[];
+            const MEMBERS: ::stud_sdk::schema::Json = &[::stud_sdk::schema::Piece::Raw(#needs)];
         },
         items: TokenStream::new(),
     }))

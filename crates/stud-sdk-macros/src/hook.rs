@@ -7,6 +7,7 @@ use syn::Result;
 use crate::arguments::Arguments;
 use crate::declaration::Rules;
 use crate::json;
+use crate::needs;
 use crate::structure::{Addition, Structure};
 
 const RULES: Rules = Rules {
@@ -32,6 +33,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
         return Err(given.missing("`#[hook]` needs a slot, such as `slot = \"TOOL_CALL/pre\"`"));
     };
     let mode = given.one_of("firing_mode", &MODES.map(|(word, _)| word))?;
+    let needs = needs::member(&mut given)?;
     given.finish()?;
 
     let ident = structure.ident();
@@ -41,7 +43,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
         ",\n\"registration\":{{\"slot\":{},\"subKind\":",
         json::text(&slot)
     );
-    let tail = format!(",\"firingMode\":{}}}", json::text(&mode));
+    let tail = format!(",\"firingMode\":{}}}{needs}", json::text(&mode));
     let plugin = quote! {
         const MEMBERS: ::stud_sdk::schema::Json = &[
             ::stud_sdk::schema::Piece::Raw(#head),

@@ -10,6 +10,8 @@ mod declaration;
 mod export;
 mod function;
 mod structure;
+mod needs;
+mod param_rules;
 mod callable;
 mod tool;
 mod command;

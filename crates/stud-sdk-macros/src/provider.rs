@@ -8,6 +8,7 @@ use syn::{Error, Expr, Result};
 use crate::arguments::Arguments;
 use crate::declaration::Rules;
 use crate::json;
+use crate::param_rules;
 use crate::structure::{Addition, Structure};
 
 const RULES: Rules = Rules {
@@ -34,6 +35,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     };
     let capabilities = capabilities(&mut given)?;
     let models: Vec<Model> = given.list("models")?;
+    let params = param_rules::member(&mut given)?;
     given.finish()?;
 
     let models = models
@@ -47,7 +49,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
         format!(",\n\"models\":[{models}]")
     };
     let members = format!(
-        ",\n\"protocol\":{},\n\"capabilities\":{capabilities}{models}",
+        ",\n\"protocol\":{},\n\"capabilities\":{capabilities}{models}{params}",
         json::text(&protocol)
     );
     Ok(structure.finish(Addition {

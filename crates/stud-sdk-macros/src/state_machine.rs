@@ -9,6 +9,7 @@ use syn::{LitStr, Result};
 use crate::arguments::Arguments;
 use crate::declaration::Rules;
 use crate::json;
+use crate::needs;
 use crate::structure::{Addition, Structure};
 
 const RULES: Rules = Rules {
@@ -24,6 +25,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     }
     let entry = given.text("entry")?;
     let source = stages::Source::take(&mut given)?;
+    let needs = needs::member(&mut given)?;
     given.finish()?;
     let stages = source.read(entry.as_ref())?;
 
@@ -33,7 +35,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
         |entry: LitStr| entry.value(),
     );
     let members = format!(
-        ",\n\"stages\":{},\n\"entryStage\":{}",
+        ",\n\"stages\":{},\n\"entryStage\":{}{needs}",
         stages.json(),
         json::text(&entry)
     );

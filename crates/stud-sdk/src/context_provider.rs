@@ -23,7 +23,11 @@
 pub use stud_contract_context_provider::{ContextFragment, ContextProvider, FragmentKind};
 /// Makes a struct that implements [`ContextProvider`] a context provider.
 ///
-/// It takes [what every attribute takes](crate#arguments-every-attribute-takes), and nothing else.
+/// Besides [what every attribute takes](crate#arguments-every-attribute-takes):
+///
+/// | Argument | Meaning | When left out |
+/// |---|---|---|
+/// | `needs(tool_calling = "hard", context_window = 8000)` | what it needs of the model, each `hard`, `preferred` or `probed`; a window as the tokens that must fit | it works with any |
 ///
 /// ```
 /// use stud_sdk::context_provider::ContextFragment;

@@ -49,6 +49,7 @@ pub use stud_contract_hook::{
 /// |---|---|---|
 /// | `slot = "TOOL_CALL/pre"` | where it sits | does not compile |
 /// | `firing_mode = "per-call"` | how often it fires | `per-stage` |
+/// | `needs(tool_calling = "hard", context_window = 8000)` | what it needs of the model, each `hard`, `preferred` or `probed`; a window as the tokens that must fit | it works with any |
 ///
 /// ```
 /// use stud_sdk::prelude::*;

@@ -32,11 +32,12 @@ pub use stud_contract_provider::{
 ///
 /// | Argument | Meaning | When left out |
 /// |---|---|---|
-/// | `protocol = "…"` | the API it speaks, for people | does not compile |
+/// | `protocol = "…"` | the API it speaks; an entry of the settings may ask for it by this name | does not compile |
 /// | `streaming = "hard"` | how sure it is that answers come piece by piece | `hard` |
 /// | `tool_calling`, `structured_output`, `multimodal`, `reasoning`, `prompt_caching` | how sure it is of the others | `probed` |
 /// | `context_window = 128000` | how much fits into a request and its answer | `"probed"` |
 /// | `models(model("id", tool_calling = "hard", …), …)` | what is known of single models | nothing |
+/// | `params(reserved("…"), unheeded("…"), needs(reasoning("…")), below("one < another"))` | what holds for parameters besides the schema of `defaultParams`: names it sets itself, names it has no use for, names that need a capability, numbers that must be below others | nothing |
 ///
 /// A claim is `hard`, `preferred`, `probed` or `absent`.
 ///

@@ -50,6 +50,7 @@ pub use stud_contract_state_machine::{
 /// | `stages = r#"[…]"#` | the stages as JSON | `stages_file` has to be there |
 /// | `stages_file = "stages.json"` | the same in a file, from the folder of `Cargo.toml` | `stages` has to be there |
 /// | `entry = "plan"` | where it begins | the first stage |
+/// | `needs(tool_calling = "hard", context_window = 8000)` | what it needs of the model, each `hard`, `preferred` or `probed`; a window as the tokens that must fit | it works with any |
 ///
 /// Stages that are no JSON, lack a member, share an id or have a turn cap below one do not compile.
 ///

@@ -31,6 +31,10 @@ pub(crate) fn without_terminal() -> Vec<EmbeddedPlugin> {
         ask_user::stud_plugin(),
         catalog::stud_plugin(),
         context_compaction::stud_plugin(),
+        // Commands.
+        model_command::stud_plugin(),
+        provider_command::stud_plugin(),
+        params_command::stud_plugin(),
         // Everything else.
         file_logger::stud_plugin(),
         filesystem_session_store::stud_plugin(),

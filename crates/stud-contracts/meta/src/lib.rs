@@ -14,6 +14,8 @@
 //! | `discoveryRules` | the folder it belongs in |
 //! | `reloadBehavior` | when a changed build may take its place |
 //!
+//! An extension that needs something of the model that answers says so in `modelNeeds`, a list of [`ModelNeed`]s.
+//!
 //! Besides these a [`Manifest`] has the members of its category, which that category's own crate describes.
 //!
 //! Everything stud reports is an [`Error`]: a class, a code, a message and a context.
@@ -26,6 +28,7 @@ mod cardinality;
 mod kind;
 mod lifecycle;
 mod manifest;
+mod model_need;
 pub mod strict_json;
 
 pub use cardinality::{ActiveCardinality, LoadedCardinality};
@@ -37,4 +40,5 @@ pub use manifest::{
     ABI_MEMBER, AbiDeclaration, COMMON_MEMBERS, DiscoveryRules, DriftPolicy, EventDeclaration,
     META_FIELDS, Manifest, Reference, SlotDeclaration,
 };
+pub use model_need::{Capability, ModelNeed, NeedLevel};
 pub use version::{Range, SemVer};

@@ -7,6 +7,7 @@ use crate::cardinality::{ActiveCardinality, LoadedCardinality};
 use crate::ext_id::ExtId;
 use crate::kind::Kind;
 use crate::lifecycle::{Phase, ReloadBehavior};
+use crate::model_need::ModelNeed;
 use crate::version::{Range, SemVer};
 
 /// The ten fields every contract has, in the order they are checked.
@@ -24,7 +25,7 @@ pub const META_FIELDS: [&str; 10] = [
 ];
 
 /// Members besides the ten that a manifest of any category may have.
-pub const COMMON_MEMBERS: [&str; 17] = [
+pub const COMMON_MEMBERS: [&str; 18] = [
     "extId",
     "name",
     "version",
@@ -37,6 +38,7 @@ pub const COMMON_MEMBERS: [&str; 17] = [
     "dependsOn",
     "conflictsWith",
     "optionalCapabilities",
+    "modelNeeds",
     "entry",
     "sdkVersion",
     "rustcVersion",
@@ -92,6 +94,8 @@ pub struct Manifest {
     pub depends_on: Vec<Reference>,
     /// What must not be there with it.
     pub conflicts_with: Vec<Reference>,
+    /// What it needs of the model that answers.
+    pub model_needs: Vec<ModelNeed>,
     /// The symbol of its entry.
     pub entry: String,
     /// The SDK it was built with.

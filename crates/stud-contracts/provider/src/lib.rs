@@ -9,9 +9,10 @@
 //!
 //! | Member | Type | Rule |
 //! |---|---|---|
-//! | `protocol` | string | the API it speaks, for people; core attaches no meaning to it |
+//! | `protocol` | string | the API it speaks; an entry of the settings may name it |
 //! | `capabilities` | [`Capabilities`] | seven claims, all of them |
 //! | `models` | list of [`ModelDeclaration`], optional | what is known of single models |
+//! | `params` | [`ParamRules`], optional | what holds for parameters besides their schema |
 //!
 //! | Claim | Values |
 //! |---|---|
@@ -69,6 +70,15 @@
 //! | `model` | string | the model to begin with |
 //! | `baseUrl` | string, optional | another address |
 //! | `maxTokens` | integer, optional | at least 1 |
+//! | `models` | list, optional | the models there are: names, or objects with an `id` and claims |
+//! | `defaultParams` | object, optional | parameters of every request |
+//! | `protocol` | string, optional | the API, where the entry has another name |
+//!
+//! Core reads `protocol`, `model`, `models` and `defaultParams` itself. What the schema has no place for is kept back
+//! from the provider, so that none has to know them.
+//!
+//! The `properties` in the schema of `defaultParams` are the parameters there are, by their names in camelCase. Core
+//! refuses others before a request is made. Where there are none, everything that is not a secret is passed on.
 //!
 //! A backend without a key makes `apiKeyRef` optional and ignores it.
 //!
@@ -78,7 +88,7 @@
 //!
 //! # Versions
 //!
-//! This is version 1.0.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
+//! This is version 1.1.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
 #![forbid(unsafe_code)]
 
 mod manifest;
@@ -90,7 +100,9 @@ mod provider;
 mod schema;
 
 pub use event::{FinishReason, StreamEvent, Usage};
-pub use manifest::{Capabilities, ContextWindow, Level, ModelDeclaration, ProviderMembers};
+pub use manifest::{
+    Capabilities, ContextWindow, Level, ModelDeclaration, ParamRules, ProviderMembers,
+};
 pub use provider::Provider;
 pub use request::{Content, Message, Part, Request, Role, ToolSpec};
 #[cfg(feature = "schema")]
@@ -100,13 +112,13 @@ pub use sink::{Items, QUEUE_LIMIT, Sink, sink, stream};
 use stud_contract_meta::{Kind, SemVer};
 
 /// The version of the contract this crate describes.
-pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 0, 0);
+pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 1, 0);
 
 /// The category.
 pub const KIND: Kind = Kind::Provider;
 
 /// The manifest members of this category.
-pub const MEMBERS: &[&str] = &["protocol", "capabilities", "models"];
+pub const MEMBERS: &[&str] = &["protocol", "capabilities", "models", "params"];
 
 /// The functions of this category's table.
 pub const HANDLERS: &[&str] = &["request"];

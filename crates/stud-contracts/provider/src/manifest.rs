@@ -1,5 +1,7 @@
 //! What a provider plugin adds to its manifest.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,13 +10,42 @@ use serde_json::Value;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderMembers {
-    /// The API the plugin speaks to its backend, for display and settings; core attaches no meaning to it.
+    /// The API the plugin speaks to its backend. An entry of the settings may ask for it by this name.
     pub protocol: String,
     /// What models of this provider can do unless `models` says otherwise.
     pub capabilities: Capabilities,
     /// What is known of single models.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<ModelDeclaration>,
+    /// What holds for the parameters of a request, besides the schema of `defaultParams`.
+    #[serde(default, skip_serializing_if = "ParamRules::is_empty")]
+    pub params: ParamRules,
+}
+
+/// What holds for parameters. A path is names joined by dots, such as `thinking.budgetTokens`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct ParamRules {
+    /// Names that the provider sets itself and nobody else may.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reserved: Vec<String>,
+    /// Names that it takes and has no use for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unheeded: Vec<String>,
+    /// Names that mean something only to a model with this capability.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub needs: BTreeMap<String, String>,
+    /// Pairs of paths: the number at the first has to be below the one at the second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub below: Vec<(String, String)>,
+}
+
+impl ParamRules {
+    /// Whether there is no rule.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What one model can do.
@@ -145,6 +176,20 @@ mod tests {
         let window = members.models[0].capabilities.context_window;
         assert_eq!(window, ContextWindow::Tokens(128_000));
         assert_eq!(serde_json::to_value(members).unwrap(), json);
+    }
+
+    #[test]
+    fn rules_for_parameters_may_be_left_out() {
+        let rules = json!({
+            "reserved": ["cacheControl"],
+            "unheeded": ["seed"],
+            "needs": {"effort": "reasoning"},
+            "below": [["thinking.budgetTokens", "maxOutputTokens"]],
+        });
+        let read: ParamRules = serde_json::from_value(rules.clone()).unwrap();
+        assert_eq!(serde_json::to_value(read).unwrap(), rules);
+        let none: ParamRules = serde_json::from_value(json!({})).unwrap();
+        assert!(none.is_empty());
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) async fn compose(work: &Work, iteration: u32) -> Result<Request> {
     };
     let base = Base {
         tools: tool_specs(&work.turn),
-        params: work.turn.session().rules().params.clone(),
+        params: work.turn.session().params().bag().to_object(),
         ..Base::default()
     };
     let mut request = context::compose(&work.turn, &work.model, base).await?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use stud_abi::Stream;
 use stud_contract_hook::Slot;
-use stud_contract_meta::{Error, Result};
+use stud_contract_meta::{Capability, Error, Result};
 use stud_contract_provider::{Request, StreamEvent};
 use stud_diagnostics::Class;
 
@@ -149,6 +149,11 @@ pub(super) fn tell_failed(work: &Work, began: Instant, error: &Error) {
             "durationMs": millis_since(began),
         }),
     );
+    match error.code() {
+        "MissingToolCalling" => work.found(Capability::ToolCalling, false),
+        "MissingStreaming" => work.found(Capability::Streaming, false),
+        _ => {}
+    }
     work.turn.session().metrics().reached_provider(false);
     work.turn.publish("ProviderRequestFailed", &failed);
     work.voice

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use stud_contract_hook::{FiringMode, Slot};
-use stud_contract_meta::{Error, Result};
+use stud_contract_meta::{Capability, Error, Result};
 use stud_contract_provider::{FinishReason, StreamEvent, Usage};
 use stud_contract_session_store::Durability;
 use stud_diagnostics::codes;
@@ -60,6 +60,9 @@ pub(super) async fn stream(work: &Work, answering: Answering) -> Result<Said> {
             return Err(error);
         }
     };
+    if !said.proposals.is_empty() {
+        work.found(Capability::ToolCalling, true);
+    }
     // Calls count only where the model waits for their results.
     if said.finish != Some(FinishReason::ToolCalls) {
         said.proposals.clear();

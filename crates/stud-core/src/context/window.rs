@@ -14,7 +14,7 @@ const UNKNOWN: u64 = 128_000;
 
 /// The window of a model: as the operator set it in the provider's `models`, or as the provider declared it.
 pub(super) fn of(provider: &Active, model_id: &str) -> Result<u64> {
-    let set = configured(&provider.identity().config, model_id);
+    let set = configured(provider.identity().setting("models"), model_id);
     let window = set
         .cloned()
         .unwrap_or_else(|| declared(&provider.identity().members, model_id).into());
@@ -32,8 +32,8 @@ pub(super) fn of(provider: &Active, model_id: &str) -> Result<u64> {
 }
 
 /// `models: [{"modelId": …, "contextWindow": …}]`. A model may also be a plain text, which says nothing of its window.
-fn configured<'a>(config: &'a Value, model_id: &str) -> Option<&'a Value> {
-    let models = config.get("models")?.as_array()?;
+fn configured<'a>(models: Option<&'a Value>, model_id: &str) -> Option<&'a Value> {
+    let models = models?.as_array()?;
     let is_it = |model: &&Value| {
         let id = model.get("modelId").or_else(|| model.get("id"));
         id.and_then(Value::as_str) == Some(model_id)
@@ -73,11 +73,11 @@ mod tests {
     fn the_operator_knows_best() {
         let config =
             json!({"models": ["plain", {"modelId": "a", "contextWindow": 5}, {"id": "b"}]});
-        assert_eq!(configured(&config, "a"), Some(&json!(5)));
+        assert_eq!(configured(config.get("models"), "a"), Some(&json!(5)));
         for other in ["b", "plain", "c"] {
-            assert_eq!(configured(&config, other), None, "{other}");
+            assert_eq!(configured(config.get("models"), other), None, "{other}");
         }
-        assert_eq!(configured(&json!({}), "a"), None);
+        assert_eq!(configured(None, "a"), None);
     }
 
     #[test]

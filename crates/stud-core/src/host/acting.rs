@@ -1,9 +1,13 @@
 //! Services that change something: session, context, commands.
 
-use serde_json::json;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
 use stud_contract_meta::{Kind, Result};
 use stud_host_api::BoxFuture;
-use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion};
+use stud_host_api::commands::{
+    CommandArgs, CommandRef, CommandResult, CommandSurface, Completion, Deed,
+};
 use stud_host_api::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use stud_host_api::refusal;
 use stud_host_api::session::{
@@ -12,9 +16,11 @@ use stud_host_api::session::{
 };
 
 use super::{Host, now};
+use crate::activate::Means;
 use crate::context;
+use crate::deeds::{self, Site};
 use crate::scope::Scope as Layer;
-use crate::session::Slot;
+use crate::session::{Session, Slot};
 
 impl SessionAccessor for Host {
     fn read(&self, page: Page) -> BoxFuture<'_, Result<SessionView>> {
@@ -48,7 +54,7 @@ impl SessionAccessor for Host {
     fn state_slot(&self, ext_id: &str) -> Result<Box<dyn StateSlot>> {
         self.alive("session")?;
         if ext_id != self.id() {
-            if let Some(session) = self.link.get() {
+            if let Some(session) = self.link().get() {
                 let payload =
                     json!({"extId": self.id(), "ownerExtId": ext_id, "decision": "denied"});
                 let correlation_id = session.correlation_id();
@@ -156,10 +162,44 @@ impl CommandSurface for Host {
             return now(Err(refusal::command_dispatch_forbidden(self.category())));
         }
         match self.session("commands") {
+            // While plugins still come up, nobody knows yet which commands there will be.
+            Ok(session) if session.plugins().get(self.id()).is_none() => {
+                now(self.not_ready("commands"))
+            }
             Ok(session) => {
                 Box::pin(async move { session.dispatch_command(self.id(), name, args).await })
             }
             Err(error) => now(Err(error)),
+        }
+    }
+
+    fn perform(&self, deed: Deed) -> BoxFuture<'_, Result<Value>> {
+        if let Err(error) = self.alive("commands") {
+            return now(Err(error));
+        }
+        if !deed.belongs_to(self.category(), self.id()) {
+            let (word, owners) = (deed.as_str(), deed.owners());
+            let refused = refusal::deed_forbidden(self.id(), self.category(), word, owners);
+            return now(Err(refused));
+        }
+        match self.session("commands") {
+            Ok(session) => Box::pin(deeds::perform(self.site(session), deed)),
+            Err(error) => now(Err(error)),
+        }
+    }
+}
+
+impl Host {
+    /// Where a deed for this plugin is done.
+    fn site(&self, session: Arc<Session>) -> Site {
+        Site {
+            means: Means {
+                hosts: Arc::new(self.hosts.clone()),
+                limits: session.limits().clone(),
+            },
+            ground: self.facts().ground.clone(),
+            caller: self.id().to_owned(),
+            session,
         }
     }
 }

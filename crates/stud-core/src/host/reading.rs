@@ -25,10 +25,10 @@ use crate::prompt_registry::PromptRegistry;
 impl EnvReader for Host {
     fn get(&self, name: &str) -> Result<Option<String>> {
         self.alive("env")?;
-        let Some(resolved) = self.ground.env.get(name)? else {
+        let Some(resolved) = self.facts().env.get(name)? else {
             return Ok(None);
         };
-        if let Some(session) = self.link.get() {
+        if let Some(session) = self.link().get() {
             let payload = json!({
                 "extId": self.id(),
                 "name": name,
@@ -59,21 +59,22 @@ impl ConfigReader for Host {
             return Err(refusal::unknown_config_key(key));
         }
         let set = |section, member, otherwise: &str| {
-            self.ground
+            self.facts()
+                .ground
                 .settings
                 .get(section, member)
                 .map_or_else(|| otherwise.into(), |sourced| sourced.value.clone())
         };
-        let places = &self.ground.places;
+        let places = &self.facts().ground.places;
         Ok(match key {
-            "securityMode" => match self.link.get() {
+            "securityMode" => match self.link().get() {
                 Some(session) => json!(session.facts().mode),
                 None => set("securityMode", "mode", "ask"),
             },
             "projectRoot" => places.project_root.display().to_string().into(),
             "globalRoot" => places.global_root.display().to_string().into(),
             "coreVersion" => CORE_VERSION.to_string().into(),
-            "headless" => self.ground.headless.into(),
+            "headless" => self.facts().headless.into(),
             _ => set("logging", "level", "info"),
         })
     }
@@ -82,22 +83,22 @@ impl ConfigReader for Host {
 impl WorkspaceInfo for Host {
     fn project_root(&self) -> Result<PathBuf> {
         self.alive("workspace")?;
-        Ok(self.ground.places.project_root.clone())
+        Ok(self.facts().ground.places.project_root.clone())
     }
 
     fn global_root(&self) -> Result<PathBuf> {
         self.alive("workspace")?;
-        Ok(self.ground.places.global_root.clone())
+        Ok(self.facts().ground.places.global_root.clone())
     }
 
     fn correlation_id(&self) -> Result<Option<String>> {
         self.alive("workspace")?;
-        Ok(self.link.get().and_then(|session| session.turn_id()))
+        Ok(self.link().get().and_then(|session| session.turn_id()))
     }
 
     fn session_id(&self) -> Result<String> {
         self.alive("workspace")?;
-        match self.link.get() {
+        match self.link().get() {
             Some(session) => Ok(session.id().to_owned()),
             None => self.not_ready("workspace"),
         }
@@ -106,7 +107,7 @@ impl WorkspaceInfo for Host {
 
 impl PromptReader for Host {
     fn list(&self, filter: PromptFilter) -> BoxFuture<'_, Result<Vec<PromptRef>>> {
-        now(self.alive("prompt").map(|()| match self.link.get() {
+        now(self.alive("prompt").map(|()| match self.link().get() {
             Some(session) => session.prompt_registry().list(self.id(), &filter),
             None => Vec::new(),
         }))
@@ -115,7 +116,7 @@ impl PromptReader for Host {
     fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Prompt>> {
         Box::pin(async move {
             self.alive("prompt")?;
-            match self.link.get() {
+            match self.link().get() {
                 Some(session) => session.prompt_registry().read(self.id(), id).await,
                 // Outside a session nobody has registered any.
                 None => PromptRegistry::default().read(self.id(), id).await,
@@ -126,7 +127,7 @@ impl PromptReader for Host {
 
 impl ResourceReader for Host {
     fn list(&self, filter: ResourceFilter) -> BoxFuture<'_, Result<Vec<ResourceRef>>> {
-        now(self.alive("resource").map(|()| match self.link.get() {
+        now(self.alive("resource").map(|()| match self.link().get() {
             Some(session) => session.resource_registry().list(self.id(), &filter),
             None => Vec::new(),
         }))
@@ -135,7 +136,7 @@ impl ResourceReader for Host {
     fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Resource>> {
         Box::pin(async move {
             self.alive("resource")?;
-            match self.link.get() {
+            match self.link().get() {
                 Some(session) => session.resource_registry().read(self.id(), id).await,
                 None => Err(refusal::resource_missing(id)),
             }
@@ -146,7 +147,7 @@ impl ResourceReader for Host {
 impl Host {
     fn reader(&self) -> Option<&Reader> {
         if self.reader.get().is_none() {
-            let reader = self.link.get()?.reader_for(self.id());
+            let reader = self.link().get()?.reader_for(self.id());
             // Whoever comes second uses the first one's.
             let _ = self.reader.set(reader);
         }
@@ -157,9 +158,9 @@ impl Host {
 impl RuntimeReader for Host {
     fn snapshot(&self) -> Result<Arc<RuntimeSnapshot>> {
         self.alive("metrics")?;
-        Ok(match self.link.get() {
+        Ok(match self.link().get() {
             Some(session) => session.metrics().snapshot(),
-            None => self.ground.nothing.clone(),
+            None => self.facts().nothing.clone(),
         })
     }
 

@@ -63,7 +63,7 @@ impl Host {
             .with("limit", EVENTS_PER_SECOND);
         // It is named once for each second in which it happens.
         if said == EVENTS_PER_SECOND + 1
-            && let Some(session) = self.link.get()
+            && let Some(session) = self.link().get()
         {
             let reason = format!("`{}` floods the event stream", self.id());
             let correlation_id = session.correlation_id();

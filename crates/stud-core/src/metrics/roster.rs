@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use stud_contract_hook::{Slot, SubKind};
-use stud_contract_provider::{ContextWindow, Level, ProviderMembers};
+use stud_contract_provider::{ContextWindow, Level};
 use stud_contract_tool::ToolDeclaration;
 use stud_contract_ui::{RegionContribution, RegionMode, Role, UiMembers};
 use stud_host_api::metrics::{
@@ -12,6 +12,7 @@ use stud_host_api::metrics::{
 };
 
 use crate::activate::Identity;
+use crate::model;
 use crate::registry::Registry;
 use crate::scope::Scope;
 use crate::validate::Members;
@@ -57,7 +58,7 @@ impl Roster {
         let mut hooks = Vec::new();
         for plugin in plugins {
             match &*plugin.members {
-                Members::Provider(members) => providers.extend(models(plugin, members)),
+                Members::Provider(_) => providers.extend(models(plugin)),
                 Members::Tool(members) => {
                     for declared in &members.tools {
                         let tool = tool(plugin, declared, allowed_now(declared));
@@ -124,22 +125,19 @@ fn extension(plugin: &Identity) -> ExtensionInfo {
     }
 }
 
-/// One entry for each model a provider declares; one of an unknown model if it declares none.
-fn models(plugin: &Identity, members: &ProviderMembers) -> Vec<ProviderInfo> {
-    let info = |model_id: &str, claimed: &stud_contract_provider::Capabilities| ProviderInfo {
+/// One entry for each model a provider has; one of an unknown model if nobody lists any.
+fn models(plugin: &Identity) -> Vec<ProviderInfo> {
+    let info = |model_id: &str| ProviderInfo {
         id: plugin.ext_id.to_string(),
         label: plugin.manifest.name.clone(),
         model_id: model_id.to_owned(),
-        capabilities: capabilities(claimed),
+        capabilities: capabilities(&model::capabilities(plugin, model_id)),
     };
-    if members.models.is_empty() {
-        let unknown = ProviderInfo::default().model_id;
-        return vec![info(&unknown, &members.capabilities)];
+    let models = model::models(plugin);
+    if models.is_empty() {
+        return vec![info(&ProviderInfo::default().model_id)];
     }
-    let models = members.models.iter();
-    models
-        .map(|model| info(&model.model_id, &model.capabilities))
-        .collect()
+    models.iter().map(|model| info(model)).collect()
 }
 
 fn capabilities(claimed: &stud_contract_provider::Capabilities) -> Capabilities {

@@ -11,6 +11,7 @@ use stud_contract_session_store::Durability;
 use stud_host_api::metrics::{DiagnosticItem, Level};
 use stud_host_api::session::SecurityMode;
 
+use super::choice::Choice;
 use super::inputs::Inputs;
 use super::memory::SNAPSHOT_BUDGET;
 use super::past::Past;
@@ -26,6 +27,7 @@ use crate::events::{Bus, Trouble};
 use crate::ledger::{Draft, Ledger};
 use crate::limits::Limits;
 use crate::metrics::Collector;
+use crate::params::Params;
 use crate::platform;
 use crate::prompts::{Absence, Prompts};
 use crate::redact::Redactor;
@@ -53,6 +55,8 @@ pub struct Founding {
     pub tool_timeout: Duration,
     /// What holds in every turn.
     pub rules: Rules,
+    /// What the launch sets of the provider's parameters.
+    pub params: Params,
     /// How often the call of a tool may ask again when it is not content with an answer.
     pub most_reprompts: u32,
     /// How long plugins may take.
@@ -137,7 +141,7 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         conversation: Mutex::new(past.conversation),
         scopes: Scopes::new(),
         plugins: Mutex::new(Registry::default()),
-        model: Mutex::default(),
+        choice: Choice::of(founding.params),
         commands,
         prompt_registry: Arc::default(),
         resource_registry: Arc::default(),

@@ -185,7 +185,8 @@ impl Session {
         self.inputs.close();
         self.prompts.close();
         self.scopes.session().cancel();
-        let unused = from == State::Idle && self.books.ledger.last_seq() == 0;
+        let unused =
+            from == State::Idle && self.books.ledger.last_seq() == 0 && !self.choice.is_changed();
         let saved = if unused {
             Ok(())
         } else {

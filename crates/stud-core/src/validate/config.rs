@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use stud_contract_meta::{Kind, Manifest, strict_json};
+use stud_contract_meta::{ExtId, Kind, Manifest, strict_json};
 use stud_diagnostics::{Diagnostic, Stage, codes};
 
-use super::schema;
+use super::{entry, schema};
 use crate::platform;
 use crate::scope::Scope;
 use crate::settings::Settings;
@@ -18,6 +18,8 @@ const LARGEST_CONFIG: u64 = 16 * 1024 * 1024;
 /// What the plugin will be given, and whether it is wanted at all.
 pub(crate) struct Effective {
     pub(crate) value: Value,
+    /// What core reads itself and the plugin has no place for.
+    pub(crate) kept: Map<String, Value>,
     pub(crate) enabled: bool,
 }
 
@@ -33,48 +35,54 @@ enum Source<'a> {
 }
 
 /// Checks the schema, finds the config, and checks the one with the other.
+///
+/// The config in the settings stands under `id`, which is the plugin's own or that of one more entry of a provider.
 pub(crate) fn check(
     track: &Track,
     manifest: &Manifest,
+    id: &ExtId,
     config_file: Option<&Path>,
     settings: &Settings,
 ) -> Result<Effective, Diagnostic> {
     check_schema(track, manifest)?;
-    let compile = || {
-        let declared = &manifest.config_schema;
-        schema::compile(track, Stage::ConfigSchema, "/configSchema", declared)
-    };
-    let strangers = match track.whose() {
-        Whose::Ours => None,
-        Whose::Strangers => Some(compile()?),
-    };
-    let (mut config, source) = find(track, manifest, config_file, settings)?;
+    let declared = &manifest.config_schema;
+    schema::check(track, Stage::ConfigSchema, "/configSchema", declared)?;
+    let (mut config, source) = find(track, manifest, id, config_file, settings)?;
 
     // `disable` belongs to the settings, not to the plugin: it takes an inherited entry away.
     let removed = config.remove("disable") == Some(Value::Bool(true));
     if accepts(manifest, "enabled") && !config.contains_key("enabled") {
         config.insert("enabled".to_owned(), Value::Bool(true));
     }
+    let kept = match manifest.kind {
+        Kind::Provider => entry::keep_back(&mut config, |member| accepts(manifest, member)),
+        _ => Map::new(),
+    };
     let enabled = !removed && config.get("enabled") != Some(&Value::Bool(false));
-    // The program's own plugins do without a config where their schema lets them, and their tests know that it does.
-    let is_default = strangers.is_none()
-        && matches!(source, Source::Nothing)
-        && required(manifest).all(|name| config.contains_key(name));
     let value = Value::Object(config);
-    if removed || is_default {
-        return Ok(Effective { value, enabled });
+    if removed {
+        return Ok(Effective {
+            value,
+            kept,
+            enabled,
+        });
     }
-    let validator = strangers.map_or_else(compile, Ok)?;
-    if let Some(error) = validator.iter_errors(&value).next() {
-        return Err(violation(
-            track,
-            &source,
-            &schema::place(&error),
-            &schema::problem(&error),
-        ));
+    if let Some((place, problem)) = entry::fault(&kept) {
+        return Err(violation(track, &source, &place, problem));
+    }
+    if !schema::plainly_fits(declared, &value) {
+        let validator = schema::compile(track, Stage::ConfigSchema, "/configSchema", declared)?;
+        if let Some(error) = validator.iter_errors(&value).next() {
+            let (place, problem) = (schema::place(&error), schema::problem(&error));
+            return Err(violation(track, &source, &place, &problem));
+        }
     }
     check_pairing(track, manifest, &value, &source)?;
-    Ok(Effective { value, enabled })
+    Ok(Effective {
+        value,
+        kept,
+        enabled,
+    })
 }
 
 fn check_schema(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
@@ -113,13 +121,6 @@ fn check_schema(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// The members that no config may lack.
-fn required(manifest: &Manifest) -> impl Iterator<Item = &str> {
-    let listed = manifest.config_schema.get("required");
-    let listed = listed.and_then(Value::as_array).into_iter().flatten();
-    listed.filter_map(Value::as_str)
-}
-
 fn accepts(manifest: &Manifest, property: &str) -> bool {
     manifest
         .config_schema
@@ -146,15 +147,16 @@ fn is_region(manifest: &Manifest) -> bool {
 fn find<'a>(
     track: &Track,
     manifest: &Manifest,
+    id: &ExtId,
     config_file: Option<&'a Path>,
     settings: &'a Settings,
 ) -> Result<(Map<String, Value>, Source<'a>), Diagnostic> {
-    if let Some(found) = settings.extension(manifest.kind, &manifest.ext_id)
+    if let Some(found) = settings.extension(manifest.kind, id)
         && let Value::Object(config) = found.value
     {
         let source = Source::Settings {
             path: found.path,
-            pointer: format!("/{}/{}", manifest.kind.settings_key(), manifest.ext_id),
+            pointer: format!("/{}/{id}", manifest.kind.settings_key()),
             scope: found.scope,
         };
         return Ok((config.clone(), source));

@@ -9,6 +9,10 @@ use super::document::escape;
 use crate::track::Track;
 use crate::work::Whose;
 
+mod plain;
+
+pub(crate) use plain::plainly_fits;
+
 /// Makes sure that a schema that stands at `pointer` of the manifest compiles.
 ///
 /// The program's own plugins are held to this by its tests, as libraries; starting it does not do it again, because it

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 use stud_contract_meta::{
-    ABI_MEMBER, AbiDeclaration, ActiveCardinality, COMMON_MEMBERS, DiscoveryRules,
-    EventDeclaration, ExtId, Kind, LoadedCardinality, META_FIELDS, Manifest, Phase, Reference,
-    ReloadBehavior, SemVer, SlotDeclaration,
+    ABI_MEMBER, AbiDeclaration, ActiveCardinality, COMMON_MEMBERS, Capability, DiscoveryRules,
+    EventDeclaration, ExtId, Kind, LoadedCardinality, META_FIELDS, Manifest, ModelNeed, Phase,
+    Reference, ReloadBehavior, SemVer, SlotDeclaration,
 };
 use stud_diagnostics::{Diagnostic, Stage, codes};
 
@@ -79,6 +79,7 @@ fn read(track: &Track, value: &Value) -> Result<Manifest, Diagnostic> {
         provides: document.texts("provides", "a list of capabilities")?,
         depends_on: read_references(&document, "dependsOn")?,
         conflicts_with: read_references(&document, "conflictsWith")?,
+        model_needs: read_list(&document, "modelNeeds", NEED, read_need)?,
         entry: document
             .words("entry", "the symbol of the entry")?
             .to_owned(),
@@ -162,6 +163,24 @@ fn read_references(document: &Document<'_>, member: &str) -> Result<Vec<Referenc
     read_list(document, member, expected, |reference| {
         read_as(reference, expected)
     })
+}
+
+const NEED: &str = "`{name, level, minimum?}`";
+
+fn read_need(need: &Document<'_>) -> Result<ModelNeed, Diagnostic> {
+    let names = Capability::ALL.map(Capability::as_str);
+    need.word("name", &names, Capability::parse)?;
+    let levels = ["hard", "preferred", "probed"];
+    need.word("level", &levels, |word| {
+        levels.contains(&word).then_some(())
+    })?;
+    let read: ModelNeed = read_as(need, NEED)?;
+    match read.fault() {
+        None => Ok(read),
+        Some(fault) => Err(need
+            .invalid("minimum", "an integer from 1 on, of `contextWindow` alone")
+            .note(fault)),
+    }
 }
 
 fn read_abi(document: &Document<'_>) -> Result<AbiDeclaration, Diagnostic> {

@@ -12,6 +12,7 @@ use stud_core::desk::Terms;
 use stud_core::events::Service;
 use stud_core::limits::Limits;
 use stud_core::metrics::Collector;
+use stud_core::params::Params;
 use stud_core::prompts::Absence;
 use stud_core::redact::Redactor;
 use stud_core::rules::Rules;
@@ -42,6 +43,7 @@ fn founding(shelf: &Arc<Shelf>) -> Founding {
         redactor: Arc::new(Redactor::new()),
         absence: Absence::default(),
         rules: Rules::default(),
+        params: Params::default(),
         tool_timeout: Duration::from_secs(300),
         most_reprompts: 10,
         limits: Limits::default(),

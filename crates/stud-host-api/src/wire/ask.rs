@@ -16,7 +16,7 @@ use super::snapshot::{Known, Newest};
 use crate::BoxFuture;
 use crate::audit::{ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRecord};
 use crate::cancellation::{CancellationFactory, Scope};
-use crate::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion};
+use crate::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion, Deed};
 use crate::config::ConfigReader;
 use crate::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use crate::env::EnvReader;
@@ -242,6 +242,10 @@ impl CommandSurface for Asking {
     ) -> BoxFuture<'a, Result<CommandResult>> {
         let name = name.to_owned();
         wait::<operation::CommandsDispatch>(&self.handle, &Dispatch { name, args })
+    }
+
+    fn perform(&self, deed: Deed) -> BoxFuture<'_, Result<Value>> {
+        wait::<operation::CommandsPerform>(&self.handle, &deed)
     }
 }
 

@@ -14,7 +14,7 @@ use super::json::{self, Part};
 use super::snapshot::{Known, Newest, Revised};
 use crate::HostApi;
 use crate::audit::{ActiveSubagent, AuditEvent, AuditQuery, AuditRecord};
-use crate::commands::{CommandArgs, CommandRef, CommandResult, Completion};
+use crate::commands::{CommandArgs, CommandRef, CommandResult, Completion, Deed};
 use crate::context::{Compacted, Compacting, ContextFragment};
 use crate::events::Event;
 use crate::metrics::TokenDelta;
@@ -205,6 +205,8 @@ operations! {
             |at, how| at.host.context().compact(how);
         CommandsDispatch "commands.dispatch" (Dispatch) -> CommandResult:
             |at, Dispatch { name, args }| at.host.commands().dispatch(&name, args);
+        CommandsPerform "commands.perform" (Deed) -> Value:
+            |at, deed| at.host.commands().perform(deed);
     }
     again and again {
         MetricsSubscribe "metrics.subscribe" -> Revised;

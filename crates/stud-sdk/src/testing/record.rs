@@ -1,6 +1,6 @@
 //! What a fake host knows and what it has written down.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use stud_contract_interaction::{Payload, Request, Response};
 use stud_contract_meta::Result;
 use stud_host_api::audit::AuditRecord;
 use stud_host_api::cancellation::Scope;
-use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult};
+use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult, Deed};
 use stud_host_api::context::{Compacted, Compacting, ContextFragment};
 use stud_host_api::events::Event;
 use stud_host_api::metrics::{RuntimeSnapshot, SnapshotHandler, TokenHandler};
@@ -59,6 +59,10 @@ pub(crate) struct Record {
     pub(crate) compacted: Result<Compacted>,
     pub(crate) commands: Vec<(CommandRef, CommandResult)>,
     pub(crate) dispatched: Vec<(String, CommandArgs)>,
+    /// What the plugin had done.
+    pub(crate) performed: Vec<Deed>,
+    /// What comes of it, one after the other.
+    pub(crate) outcomes: VecDeque<Result<Value>>,
     pub(crate) snapshot: Arc<RuntimeSnapshot>,
     pub(crate) snapshot_handlers: Vec<(u64, Arc<SnapshotHandler>)>,
     pub(crate) token_handlers: Vec<(u64, Arc<TokenHandler>)>,
@@ -111,6 +115,8 @@ impl Record {
             compacted: Ok(Compacted::default()),
             commands: Vec::new(),
             dispatched: Vec::new(),
+            performed: Vec::new(),
+            outcomes: VecDeque::new(),
             snapshot: Arc::default(),
             snapshot_handlers: Vec::new(),
             token_handlers: Vec::new(),

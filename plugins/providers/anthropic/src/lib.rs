@@ -36,6 +36,12 @@ const EXT_ID: &str = "anthropic";
     reasoning = "preferred",
     prompt_caching = "probed",
     context_window = "probed",
+    params(
+        reserved("cacheControl", "mcpServers", "anthropicBeta", "container"),
+        unheeded("seed", "structuredOutputMode"),
+        needs(reasoning("effort", "thinking", "sendReasoning")),
+        below("thinking.budgetTokens < maxOutputTokens")
+    ),
     config = Options,
     init = Anthropic::new
 )]

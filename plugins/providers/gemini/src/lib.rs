@@ -33,6 +33,11 @@ const EXT_ID: &str = "gemini";
     reasoning = "probed",
     prompt_caching = "probed",
     context_window = "probed",
+    params(
+        reserved("cachedContent", "threshold"),
+        unheeded("structuredOutputs"),
+        needs(reasoning("thinkingConfig"))
+    ),
     config = Options,
     init = Gemini::new
 )]

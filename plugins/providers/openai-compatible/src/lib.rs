@@ -34,6 +34,13 @@ const EXT_ID: &str = "openai-compatible";
     reasoning = "probed",
     prompt_caching = "probed",
     context_window = "probed",
+    params(
+        reserved("promptCacheKey", "promptCacheRetention", "instructions", "prediction"),
+        needs(
+            reasoning("reasoningEffort", "reasoningSummary", "forceReasoning"),
+            tool_calling("parallelToolCalls", "maxToolCalls")
+        )
+    ),
     config = Options,
     init = OpenAiCompatible::new
 )]

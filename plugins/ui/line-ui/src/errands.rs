@@ -60,8 +60,9 @@ fn dispatch(desk: &Desk, host: &Host, line: &str) {
     let screen = desk.screen();
     screen.begin(Busy::Command);
     let args = CommandArgs::Text(rest.trim_start().to_owned());
+    let attempt = || wait_for(desk, host.commands().dispatch(name, args.clone()));
     let shown_name = escape::line(name);
-    match wait_for(desk, host.commands().dispatch(name, args)) {
+    match patiently(desk, attempt) {
         Some(Ok(CommandResult::Done { rendered, .. })) if rendered.is_empty() => {}
         Some(Ok(CommandResult::Done { rendered, .. })) => {
             screen.note(Tone::Plain, rendered.trim_end_matches('\n'));
@@ -89,7 +90,7 @@ fn report(desk: &Desk, what: &str, result: Option<Result<()>>) {
 }
 
 /// Tries again while the host is not ready: a line may be there before the session is. Nothing once the desk is closed.
-fn patiently(desk: &Desk, mut attempt: impl FnMut() -> Option<Result<()>>) -> Option<Result<()>> {
+fn patiently<T>(desk: &Desk, mut attempt: impl FnMut() -> Option<Result<T>>) -> Option<Result<T>> {
     let mut pause = FIRST_PAUSE;
     for _ in 1..TRIES {
         match attempt()? {

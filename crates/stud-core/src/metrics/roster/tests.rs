@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use stud_contract_meta::{
     AbiDeclaration, DiscoveryRules, ExtId, Kind, Manifest, Phase, ReloadBehavior, SemVer,
 };
@@ -38,6 +38,7 @@ fn plugin(id: &str, scope: Scope, kind: Kind, members: Value) -> Identity {
         provides: Vec::new(),
         depends_on: Vec::new(),
         conflicts_with: Vec::new(),
+        model_needs: Vec::new(),
         entry: String::new(),
         sdk_version: String::new(),
         rustc_version: String::new(),
@@ -47,7 +48,7 @@ fn plugin(id: &str, scope: Scope, kind: Kind, members: Value) -> Identity {
             version: String::new(),
             fingerprint: String::new(),
         },
-        document: Value::Null,
+        document: json!({"extId": id}),
     };
     let members = match kind {
         Kind::Provider => Members::Provider(serde_json::from_value(members).unwrap()),
@@ -65,6 +66,7 @@ fn plugin(id: &str, scope: Scope, kind: Kind, members: Value) -> Identity {
         manifest: Arc::new(manifest),
         members: Arc::new(members),
         config: json!({}),
+        kept: Map::new(),
         life: Life::default(),
     }
 }

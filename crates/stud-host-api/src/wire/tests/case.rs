@@ -227,6 +227,15 @@ fn of_the_session() -> Vec<Case> {
             asked: json!(["model", "echo-1"]),
             answered: json!({"status": "done", "rendered": "Switched", "payload": {"id": "echo-1"}}),
         },
+        Case {
+            name: "commands.perform",
+            call: |host| {
+                let deed = json!({"deed": "grantTrust", "path": "/projects/site"});
+                written(ready(host.commands().perform(read(deed))))
+            },
+            asked: json!({"deed": "grantTrust", "path": "/projects/site"}),
+            answered: json!({"granted": true, "target": "/projects/site/.stud"}),
+        },
     ]
 }
 

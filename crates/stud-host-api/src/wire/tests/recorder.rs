@@ -12,7 +12,7 @@ use stud_contract_meta::{Error, Result};
 use crate::BoxFuture;
 use crate::audit::{ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRecord};
 use crate::cancellation::{CancellationFactory, Scope};
-use crate::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion};
+use crate::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion, Deed};
 use crate::config::ConfigReader;
 use crate::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use crate::env::EnvReader;
@@ -265,6 +265,10 @@ impl CommandSurface for Recorder {
         args: CommandArgs,
     ) -> BoxFuture<'a, Result<CommandResult>> {
         self.later("commands.dispatch", json!([name, args]))
+    }
+
+    fn perform(&self, deed: Deed) -> BoxFuture<'_, Result<Value>> {
+        self.later("commands.perform", json!(deed))
     }
 }
 

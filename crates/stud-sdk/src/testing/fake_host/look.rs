@@ -2,7 +2,7 @@
 
 use stud_contract_interaction::{Payload, Response};
 use stud_host_api::audit::AuditRecord;
-use stud_host_api::commands::CommandArgs;
+use stud_host_api::commands::{CommandArgs, Deed};
 use stud_host_api::context::{Compacting, ContextFragment};
 use stud_host_api::events::Event;
 use stud_host_api::session::{SessionRecord, SlotValue};
@@ -91,5 +91,12 @@ impl FakeHost {
         /// assert!(FakeHost::new().dispatched().is_empty());
         /// ```
         dispatched -> Vec<(String, CommandArgs)>;
+        /// The deeds that the plugin had done.
+        ///
+        /// ```
+        /// # use stud_sdk::testing::FakeHost;
+        /// assert!(FakeHost::new().performed().is_empty());
+        /// ```
+        performed -> Vec<Deed>;
     }
 }

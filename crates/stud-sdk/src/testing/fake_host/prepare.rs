@@ -183,6 +183,16 @@ impl FakeHost {
         /// # Ok::<(), stud_sdk::Error>(())
         /// ```
         compacts(result: Result<Compacted>) |record, result| record.compacted = result;
+        /// Says what comes of the next deed that is still without an outcome.
+        ///
+        /// ```
+        /// # use stud_sdk::{host::commands::Deed, json, testing::{FakeHost, block_on}};
+        /// let host = FakeHost::new().performs(Ok(json!({"allow": [], "deny": ["example.com"]})));
+        /// let shown = block_on(host.cx().host().commands().perform(Deed::ShowNetworkPolicy {}))?;
+        /// assert_eq!(shown["deny"][0], "example.com");
+        /// # Ok::<(), stud_sdk::Error>(())
+        /// ```
+        performs(outcome: Result<Value>) |record, outcome| record.outcomes.push_back(outcome);
         /// Fills the plugin's state slot.
         ///
         /// ```

@@ -1,11 +1,14 @@
 //! Services that reach a person, a model or another command: interaction, context, commands, cancellation.
 
+use serde_json::Value;
 use stud_abi::CancellationToken;
 use stud_contract_interaction::{Payload, Response};
 use stud_contract_meta::Result;
 use stud_host_api::BoxFuture;
 use stud_host_api::cancellation::{CancellationFactory, Scope};
-use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion};
+use stud_host_api::commands::{
+    CommandArgs, CommandRef, CommandResult, CommandSurface, Completion, Deed,
+};
 use stud_host_api::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use stud_host_api::interaction::InteractionRequester;
 use stud_host_api::refusal::{self, Phase};
@@ -151,6 +154,27 @@ impl CommandSurface for Services {
             };
             record.dispatched.push((name.to_owned(), args));
             Ok(result)
+        }))
+    }
+
+    fn perform(&self, deed: Deed) -> BoxFuture<'_, Result<Value>> {
+        ready(self.open("commands").and_then(|mut record| {
+            let plugin = &record.plugin;
+            if plugin.kind.is_some() && !deed.belongs_to(record.kind(), &plugin.ext_id) {
+                let (word, owners) = (deed.as_str(), deed.owners());
+                return Err(refusal::deed_forbidden(
+                    &plugin.ext_id,
+                    record.kind(),
+                    word,
+                    owners,
+                ));
+            }
+            record.performed.push(deed);
+            match record.outcomes.pop_front() {
+                Some(outcome) => outcome,
+                // What comes of a deed is said with `FakeHost::performs`.
+                None => Err(refusal::not_ready("commands", Phase::Active)),
+            }
         }))
     }
 }

@@ -1,0 +1,132 @@
+//! Parameters that a person sets, and those that the last process had and this one has not.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use stud_contract_meta::{Error, Result};
+use stud_diagnostics::codes;
+use stud_host_api::audit::AuditQuery;
+
+use super::{assess, tell_problems};
+use crate::ids;
+use crate::model::{self, Model};
+use crate::params::{Layer, Params, Problem, Setting, last_of_each, redacted};
+use crate::session::Session;
+
+/// What came of setting parameters.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// All were set. Some may not be heeded.
+    Changed(Vec<Problem>),
+    /// None was.
+    Rejected(Vec<Problem>),
+}
+
+/// Sets parameters for the rest of the session, all or none.
+pub(crate) fn set_params(session: &Session, settings: Vec<Setting>) -> Result<Outcome> {
+    let _alone = session.choosing();
+    let (provider, model) = answering(session)?;
+    let settings = last_of_each(settings);
+    let params = session.params().with(settings.clone());
+    let correlation_id = format!("params:{}", ids::fresh());
+    let assessed = assess(session, provider.identity(), &model, params);
+    if Problem::refusal(&assessed.problems).is_some() {
+        tell_problems(session, &correlation_id, &assessed.problems);
+        return Ok(Outcome::Rejected(assessed.problems));
+    }
+    for setting in &settings {
+        audit(session, &correlation_id, setting, Layer::Session);
+    }
+    session.set_params(assessed.params);
+    for setting in &settings {
+        let changed = json!({
+            "paramPath": setting.path.join("."),
+            "sourceLayer": Layer::Session.as_str(),
+            "redactedDelta": redacted(&setting.value),
+            "correlationId": correlation_id,
+        });
+        let books = session.books();
+        books.publish("ParamsChanged", &correlation_id, &changed);
+    }
+    tell_problems(session, &correlation_id, &assessed.problems);
+    Ok(Outcome::Changed(assessed.problems))
+}
+
+fn answering(session: &Session) -> Result<(std::sync::Arc<crate::activate::Active>, Model)> {
+    let model = session.model().ok_or_else(|| {
+        let code = &codes::UNKNOWN_CONFIG_KEY;
+        Error::new(
+            code.class,
+            code.name,
+            "no model was chosen for this session",
+        )
+    })?;
+    let provider = model::provider(&session.plugins(), &model.provider_id)?;
+    Ok((provider, model))
+}
+
+/// Puts what the launch sets on record, once.
+pub(super) fn audit_launch(session: &Session, params: &Params) {
+    let correlation_id = format!("launch:{}", ids::fresh());
+    for setting in params.of_launch() {
+        audit(session, &correlation_id, setting, Layer::Launch);
+    }
+}
+
+const CHANGED: &str = "ParamsChanged";
+const NOT_RESUMED: &str = "RuntimeParamsNotResumed";
+
+fn audit(session: &Session, correlation_id: &str, setting: &Setting, layer: Layer) {
+    let payload = json!({
+        "paramPath": setting.path,
+        "sourceLayer": layer.as_str(),
+        "redactedValue": redacted(&setting.value),
+    });
+    let books = session.books();
+    books.audit("Params", Some(CHANGED), correlation_id, payload);
+}
+
+/// Tells which parameters the process before this one had and this one does not. They were never written down to be
+/// used again, but that they were set is on record.
+pub(crate) fn tell_forgotten(session: &Session) {
+    let Some(trail) = &session.books().trail else {
+        return;
+    };
+    // A trail that cannot be read is reported by whoever has to write to it.
+    let Ok(records) = trail.query(&AuditQuery::default()) else {
+        return;
+    };
+    let (mut before, mut since) = (BTreeMap::new(), BTreeMap::new());
+    for record in records {
+        let begins = matches!(record.kind.as_deref(), Some("start" | "resume"));
+        if record.class == "SessionLifecycle" && begins {
+            before = std::mem::take(&mut since);
+        } else if record.class == "Params" && record.kind.as_deref() == Some(CHANGED) {
+            let path = record.payload.get("paramPath").map(Value::to_string);
+            since.insert(path, record.payload);
+        }
+    }
+    let correlation_id = ids::fresh();
+    let books = session.books();
+    for payload in before.into_values() {
+        let path = payload.get("paramPath").and_then(Value::as_array);
+        let names: Vec<&str> = path
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let told = json!({
+            "paramPath": names.join("."),
+            "sourceLayer": payload.get("sourceLayer"),
+            "redactedValue": payload.get("redactedValue"),
+            "correlationId": correlation_id,
+        });
+        books.audit(
+            "Params",
+            Some(NOT_RESUMED),
+            &correlation_id,
+            Value::Object(payload),
+        );
+        books.publish(NOT_RESUMED, &correlation_id, &told);
+    }
+}
