@@ -25,6 +25,7 @@ use crate::desk::{Desk, Terms};
 use crate::events::{Bus, Trouble};
 use crate::ledger::{Draft, Ledger};
 use crate::limits::Limits;
+use crate::mcp::{self, Mcp, Surroundings};
 use crate::metrics::Collector;
 use crate::platform;
 use crate::prompts::{Absence, Prompts};
@@ -59,6 +60,8 @@ pub struct Founding {
     pub limits: Limits,
     /// What the operator set for putting requests together.
     pub terms: Terms,
+    /// The MCP servers it may use; none without one.
+    pub mcp: Option<mcp::Setup>,
     /// The clock.
     pub timer: Arc<dyn Timer>,
     /// What it looks like from inside.
@@ -117,12 +120,31 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
     let books = Arc::new(books);
     let commands = Commands::new(books.clone(), &founding.limits);
     let state = if resumed { State::Resumed } else { State::Idle };
+    let scopes = Scopes::new();
+    let prompts = Prompts::new(founding.timer.clone(), founding.absence);
+    let prompt_registry = Arc::default();
+    let resource_registry = Arc::default();
     let session = Arc::new_cyclic(|this: &Weak<Session>| Session {
+        mcp: Mcp::new(
+            founding.mcp,
+            Surroundings {
+                books: books.clone(),
+                metrics: founding.metrics.clone(),
+                prompts: prompts.clone(),
+                prompt_registry: Arc::clone(&prompt_registry),
+                resource_registry: Arc::clone(&resource_registry),
+                timer: founding.timer.clone(),
+                over: scopes.session().token(),
+                around: this.clone(),
+                yolo: founding.rules.yolo,
+                unasked: facts.mode == SecurityMode::Yolo,
+            },
+        ),
         facts,
         books,
         store: founding.store,
         desk: Desk::new(founding.terms),
-        prompts: Prompts::new(founding.timer.clone(), founding.absence),
+        prompts,
         timer: founding.timer,
         rules: founding.rules,
         metrics: founding.metrics,
@@ -135,12 +157,12 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         slots: Slots::holding(past.slots),
         saved: Mutex::default(),
         conversation: Mutex::new(past.conversation),
-        scopes: Scopes::new(),
+        scopes,
         plugins: Mutex::new(Registry::default()),
         model: Mutex::default(),
         commands,
-        prompt_registry: Arc::default(),
-        resource_registry: Arc::default(),
+        prompt_registry,
+        resource_registry,
         readers: Mutex::default(),
         tool_timeout: founding.tool_timeout,
         most_reprompts: founding.most_reprompts,
