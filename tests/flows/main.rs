@@ -21,3 +21,4 @@ mod bounds;
 mod resume;
 mod resume_with_drift;
 mod scope_layering;
+mod mcp;
