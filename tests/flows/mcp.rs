@@ -83,7 +83,11 @@ fn nothing_is_started_before_somebody_trusts_it() {
         assert_eq!(result["error"]["context"]["serverId"], "s");
         assert_eq!(noted(bench, "started"), 0);
         assert!(bench.audited("MCP").is_empty());
-        assert!(decisions(bench).iter().all(|decision| decision == "unknown"));
+        assert!(
+            decisions(bench)
+                .iter()
+                .all(|decision| decision == "unknown")
+        );
         assert_eq!(list(bench), Value::Null);
     });
 }
@@ -91,7 +95,10 @@ fn nothing_is_started_before_somebody_trusts_it() {
 #[test]
 fn a_remote_tool_is_asked_about_like_any_and_its_result_is_marked() {
     in_both_forms(|bench| {
-        configure(bench, json!({"s": server(bench, &json!({"args": ["--era", "legacy"]}))}));
+        configure(
+            bench,
+            json!({"s": server(bench, &json!({"args": ["--era", "legacy"]}))}),
+        );
         let person = person(bench, true);
         let result = bench.headless(&[], SAY).result();
         assert_eq!(result["ok"], true, "{result:#}");
@@ -110,12 +117,23 @@ fn a_remote_tool_is_asked_about_like_any_and_its_result_is_marked() {
         assert_eq!(asked[1]["payload"]["toolId"], "mcp__s__say");
         assert_eq!(decisions(bench).last().unwrap(), "trusted");
         let records = bench.audited("MCP");
-        assert_eq!(kinds(&records), ["MCPServerConnected", "MCPServerDisconnected"]);
+        assert_eq!(
+            kinds(&records),
+            ["MCPServerConnected", "MCPServerDisconnected"]
+        );
 
         let entry = &list(bench)[0];
-        assert_eq!((&entry["serverId"], &entry["decision"]), (&json!("s"), &json!("trusted")));
+        assert_eq!(
+            (&entry["serverId"], &entry["decision"]),
+            (&json!("s"), &json!("trusted"))
+        );
         assert!(entry["grantedAt"].is_u64());
-        assert!(entry["fingerprint"].as_str().unwrap().starts_with("sha256:"));
+        assert!(
+            entry["fingerprint"]
+                .as_str()
+                .unwrap()
+                .starts_with("sha256:")
+        );
         assert!(entry["tools"]["say"].is_string());
 
         // The decision holds; the call is asked about again.
@@ -147,7 +165,10 @@ fn yolo_trusts_once_and_says_so() {
         assert_eq!(result["ok"], true, "{result:#}");
         let records = bench.audited("TrustDecision");
         let last = &records.last().unwrap()["payload"];
-        assert_eq!((&last["decision"], &last["scope"]), (&json!("trusted"), &json!("session")));
+        assert_eq!(
+            (&last["decision"], &last["scope"]),
+            (&json!("trusted"), &json!("session"))
+        );
         assert_eq!(list(bench), Value::Null);
     });
 }
@@ -161,7 +182,10 @@ fn another_command_or_another_description_is_asked_about_again() {
         // What a variable holds is not what the server was trusted for; what its tools say is.
         with_fault(bench, "described");
         bench.headless(&[], SAY).result();
-        configure(bench, json!({"s": server(bench, &json!({"args": ["--era", "both"]}))}));
+        configure(
+            bench,
+            json!({"s": server(bench, &json!({"args": ["--era", "both"]}))}),
+        );
         bench.headless(&[], SAY).result();
         let mut asked = person.asked();
         asked.retain(|request| request["kind"] == "Confirm");
@@ -169,8 +193,14 @@ fn another_command_or_another_description_is_asked_about_again() {
             .iter()
             .map(|request| request["payload"]["prompt"].as_str().unwrap())
             .collect();
-        assert!(said[1].contains("`say` is described in another way"), "{said:#?}");
-        assert!(said[2].contains("started or reached in another way"), "{said:#?}");
+        assert!(
+            said[1].contains("`say` is described in another way"),
+            "{said:#?}"
+        );
+        assert!(
+            said[2].contains("started or reached in another way"),
+            "{said:#?}"
+        );
 
         // Nobody is there to be asked about a change, so nothing of it is used.
         std::fs::remove_dir_all(bench.world.path("home/ui/person")).unwrap();
@@ -186,14 +216,29 @@ fn a_tool_that_fails_says_so() {
         trusted(bench);
         let run = |call: &str| bench.headless(&["--mode", "yolo"], call).result();
         let failed = &run("!tool mcp__s__fail {}")["error"];
-        assert_eq!((&failed["class"], &failed["code"]), (&json!("ToolTerminal"), &json!("MCPToolFailed")));
+        assert_eq!(
+            (&failed["class"], &failed["code"]),
+            (&json!("ToolTerminal"), &json!("MCPToolFailed"))
+        );
         assert_eq!(failed["context"]["serverId"], "s");
         assert_eq!(failed["context"]["toolName"], "fail");
         assert!(failed["message"].as_str().unwrap().contains("it is broken"));
-        assert_eq!(run("!tool mcp__s__refuse {}")["error"]["code"], "MCPToolFailed");
-        assert_eq!(run(r#"!tool mcp__s__say {"text": 1}"#)["error"]["code"], "InputInvalid");
-        assert_eq!(run("!tool mcp__s__no_such {}")["error"]["code"], "ToolNotRegistered");
-        assert_eq!(run("!tool mcp__t__say {}")["error"]["code"], "ToolNotRegistered");
+        assert_eq!(
+            run("!tool mcp__s__refuse {}")["error"]["code"],
+            "MCPToolFailed"
+        );
+        assert_eq!(
+            run(r#"!tool mcp__s__say {"text": 1}"#)["error"]["code"],
+            "InputInvalid"
+        );
+        assert_eq!(
+            run("!tool mcp__s__no_such {}")["error"]["code"],
+            "ToolNotRegistered"
+        );
+        assert_eq!(
+            run("!tool mcp__t__say {}")["error"]["code"],
+            "ToolNotRegistered"
+        );
     });
 }
 
@@ -214,34 +259,65 @@ fn a_prompt_is_said_as_untrusted_text() {
     in_both_forms(|bench| {
         trusted(bench);
         let mut talk = bench.talk(&[]);
-        // The command is there once the server is.
-        eventually("the server", || (noted(bench, "started") > 0).then_some(()));
-        eventually("the answer", || {
-            talk.say("/mcp__s__review src/my file.rs");
-            bench_has_said(bench, "user_input").then_some(())
-        });
+        // The first turn waits for the server, and then its commands are there.
+        talk.say("hello");
+        talk.hears("USER hello");
+        talk.say("/mcp__s__review src/my file.rs");
         talk.hears("USER The prompt `review` of the MCP server `s`");
         talk.hears("review src/my file.rs");
         let (status, ..) = talk.end();
         assert_eq!(status, 0);
-        let input = &bench.recorded("user_input")[0];
+        let input = &bench.recorded("user_input")[1];
         assert_eq!(input["origin"]["taint"], "untrusted");
         assert_eq!(input["origin"]["serverId"], "s");
         assert!(input["text"].as_str().unwrap().contains("untrusted text"));
         let records = bench.audited("MCP");
-        let consumed = records.iter().find(|record| record["kind"] == "PromptConsumed");
+        let consumed = records
+            .iter()
+            .find(|record| record["kind"] == "PromptConsumed");
         let facts = json!({"serverId": "s", "name": "review", "messageCount": 2});
         assert_eq!(consumed.unwrap()["payload"], facts);
     });
 }
 
-fn bench_has_said(bench: &Bench, kind: &str) -> bool {
-    let any = bench.sessions().pop().is_some_and(|session| {
-        let journal = bench.world.home().join("sessions").join(session).join("journal.log");
-        std::fs::read_to_string(journal).is_ok_and(|text| text.contains(kind))
+#[test]
+fn a_bound_resource_enters_the_request_as_far_as_its_limit_goes() {
+    in_both_forms(|bench| {
+        trusted(bench);
+        let binding =
+            json!({"serverId": "s", "uri": "memo://long", "maxBytes": 100, "maxTokens": 9});
+        let file = json!({"mcpServers": {"s": server(bench, &json!({}))}, "resources": [binding]});
+        bench.world.write("home/mcp.json", file.to_string());
+        let folder = "home/context-providers/script-context-provider";
+        bench.install("script-context-provider", "context-providers");
+        let fragment = json!({
+            "kind": "resource-binding",
+            "content": "mcp:s:memo://long",
+            "tokenBudget": 50,
+            "priority": 1,
+        });
+        let script = bench
+            .world
+            .write("fragments", json!({"return": [fragment]}).to_string());
+        let config = json!({"script": script}).to_string();
+        bench.world.write(format!("{folder}/config.json"), config);
+        let ear = bench.ear();
+        assert_eq!(bench.headless(&[], "hello").answer(), "USER hello");
+        assert_eq!(ear.heard("BudgetEnforced")[0]["fragmentCount"], 1);
+        let records = bench.audited("MCP");
+        let bound = records
+            .iter()
+            .find(|record| record["kind"] == "ResourceBound");
+        let facts = json!({
+            "serverId": "s",
+            "uri": "memo://long",
+            "maxBytes": 100,
+            "maxTokens": 9,
+            "truncated": true,
+            "mimeType": "text/plain",
+        });
+        assert_eq!(bound.unwrap()["payload"], facts);
     });
-    std::thread::yield_now();
-    any
 }
 
 #[test]
@@ -251,9 +327,12 @@ fn a_server_that_dies_comes_back_without_a_question() {
         let calls = json!([["mcp__s__die", {}], ["mcp__s__say", {"text": "again"}]]);
         let run = bench.headless(&["--mode", "yolo"], &format!("!seq {calls}"));
         assert_eq!(run.result()["result"]["content"][0]["text"], "again");
-        let first: Value =
-            serde_json::from_str(bench.recorded("tool_result")[0]["content"].as_str().unwrap())
-                .unwrap();
+        let first: Value = serde_json::from_str(
+            bench.recorded("tool_result")[0]["content"]
+                .as_str()
+                .unwrap(),
+        )
+        .unwrap();
         assert_eq!(first["error"]["class"], "ProviderTransient");
         assert_eq!(first["error"]["code"], "MCPConnectionLost");
         let records = bench.audited("MCP");
@@ -269,9 +348,15 @@ fn a_server_that_dies_comes_back_without_a_question() {
             ]
         );
         let attempt = &records[2]["payload"];
-        assert_eq!((&attempt["attempt"], &attempt["delayMs"]), (&json!(1), &json!(0)));
+        assert_eq!(
+            (&attempt["attempt"], &attempt["delayMs"]),
+            (&json!(1), &json!(0))
+        );
         let back = &records[4]["payload"];
-        assert_eq!((&back["attempts"], &back["totalDelayMs"]), (&json!(1), &json!(0)));
+        assert_eq!(
+            (&back["attempts"], &back["totalDelayMs"]),
+            (&json!(1), &json!(0))
+        );
     });
 }
 
@@ -285,7 +370,12 @@ fn a_server_that_stays_away_is_given_up_after_five_attempts() {
         let error = &run.result()["error"];
         assert_eq!(error["code"], "MCPConnectionLost");
         assert_eq!(error["context"]["attempts"], 5);
-        assert!(error["message"].as_str().unwrap().contains("once was enough"));
+        assert!(
+            error["message"]
+                .as_str()
+                .unwrap()
+                .contains("once was enough")
+        );
         let records = bench.audited("MCP");
         let attempts = records
             .iter()
@@ -340,7 +430,10 @@ fn a_dead_server_is_named_and_the_rest_is_unaffected() {
             let error = &read(index)["error"];
             assert_eq!(error["code"], "MCPConnectionLost", "{error:#}");
             assert_eq!(error["context"]["serverId"], server);
-            assert!(error["message"].as_str().unwrap().contains(word), "{error:#}");
+            assert!(
+                error["message"].as_str().unwrap().contains(word),
+                "{error:#}"
+            );
         }
     });
 }
@@ -360,7 +453,10 @@ fn a_server_that_cannot_work_is_named_and_the_others_start() {
         );
         let run = bench.headless(&["--yolo"], SAY);
         assert_eq!(run.result()["ok"], true);
-        let named = run.stderr.matches("Validation/MCPServerConfigInvalid").count();
+        let named = run
+            .stderr
+            .matches("Validation/MCPServerConfigInvalid")
+            .count();
         assert_eq!(named, 4, "{run:#?}");
         assert!(run.stderr.contains("streamable-http"), "{run:#?}");
     });
@@ -373,7 +469,10 @@ fn a_limit_that_is_none_is_named() {
         let file = json!({"mcpServers": {}, "resources": [binding]});
         bench.world.write("home/mcp.json", file.to_string());
         let run = bench.headless(&[], "hello");
-        assert!(run.stderr.contains("Validation/BindingCapExceeded"), "{run:#?}");
+        assert!(
+            run.stderr.contains("Validation/BindingCapExceeded"),
+            "{run:#?}"
+        );
         assert_eq!(run.answer(), "USER hello");
     });
 }
@@ -384,7 +483,10 @@ fn a_broken_trust_list_trusts_nobody() {
         trusted(bench);
         bench.world.write("home/mcp-trust.json", "{");
         let run = bench.headless(&["--yolo"], SAY);
-        assert!(run.stderr.contains("Session/MCPTrustUnavailable"), "{run:#?}");
+        assert!(
+            run.stderr.contains("Session/MCPTrustUnavailable"),
+            "{run:#?}"
+        );
         assert_eq!(run.result()["error"]["code"], "MCPTrustUnavailable");
         assert_eq!(noted(bench, "started"), 0);
         let kept = std::fs::read_to_string(bench.world.path("home/mcp-trust.json"));
@@ -396,9 +498,11 @@ fn a_broken_trust_list_trusts_nobody() {
 fn servers_of_a_project_wait_for_the_project_to_be_trusted() {
     in_both_forms(|bench| {
         let file = json!({"mcpServers": {"s": server(bench, &json!({}))}});
-        bench.world.write("project/.stud/mcp.json", file.to_string());
-        let result = bench.headless(&["--yolo"], SAY).result();
-        assert_eq!(result["error"]["code"], "ToolNotRegistered");
+        bench
+            .world
+            .write("project/.stud/mcp.json", file.to_string());
+        let run = bench.headless(&[], SAY);
+        assert_eq!((run.status, noted(bench, "started")), (1, 0), "{run:#?}");
         bench.trust();
         // The project is trusted, and its server still needs a decision of its own.
         let result = bench.headless(&[], SAY).result();

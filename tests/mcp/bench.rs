@@ -35,7 +35,10 @@ impl Bench {
 
     /// A session with one server `s`, started like this.
     pub(crate) fn of(args: &[&str]) -> Self {
-        Self::with(&json!({"s": {"command": mcp_server(), "args": args}}), &json!({}))
+        Self::with(
+            &json!({"s": {"command": mcp_server(), "args": args}}),
+            &json!({}),
+        )
     }
 
     /// How a server stands.
@@ -55,14 +58,20 @@ impl Bench {
 
     /// Calls a tool of `s`; gives its result as the model is told it.
     pub(crate) fn call(&self, tool: &str, args: &Value) -> Value {
-        let answered = self.live.say(&format!("!tool mcp__s__{tool} {args}")).answered();
+        let answered = self
+            .live
+            .say(&format!("!tool mcp__s__{tool} {args}"))
+            .answered();
         let result = answered.text.strip_prefix("RESULT ");
         serde_json::from_str(result.unwrap_or_else(|| panic!("{answered:?}"))).unwrap()
     }
 
     pub(crate) fn say(&self, text: &str) -> String {
         let result = self.call("say", &json!({"text": text}));
-        result["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned()
+        result["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 }
 
@@ -95,7 +104,9 @@ impl Http {
     }
 
     pub(crate) fn address(&self) -> &str {
-        self.url.trim_start_matches("http://").trim_end_matches("/mcp")
+        self.url
+            .trim_start_matches("http://")
+            .trim_end_matches("/mcp")
     }
 }
 

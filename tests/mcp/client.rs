@@ -17,8 +17,14 @@ fn both_eras_of_the_protocol_work_over_pipes() {
         let bench = Bench::of(&["--era", era]);
         assert_eq!(bench.say(era), era);
         let info = bench.info("s");
-        assert_eq!((info.status, &*info.transport), (McpStatus::Connected, "stdio"));
-        assert_eq!((info.tool_count, info.prompt_count, info.resource_count), (10, 2, 3));
+        assert_eq!(
+            (info.status, &*info.transport),
+            (McpStatus::Connected, "stdio")
+        );
+        assert_eq!(
+            (info.tool_count, info.prompt_count, info.resource_count),
+            (10, 2, 3)
+        );
     }
 }
 
@@ -41,9 +47,15 @@ fn the_tools_of_a_server_are_there_for_the_first_turn() {
     let tools = picture.tools.items.iter();
     let remote: Vec<_> = tools.filter(|tool| tool.source == Source::Mcp).collect();
     assert_eq!(remote.len(), 10);
-    let say = remote.iter().find(|tool| tool.name == "mcp__s__say").unwrap();
+    let say = remote
+        .iter()
+        .find(|tool| tool.name == "mcp__s__say")
+        .unwrap();
     assert_eq!(say.approval_key.as_deref(), Some("mcp:s:say"));
-    assert_eq!((picture.mcp.connected_count, picture.mcp.configured_count), (1, 1));
+    assert_eq!(
+        (picture.mcp.connected_count, picture.mcp.configured_count),
+        (1, 1)
+    );
 }
 
 #[test]
@@ -64,8 +76,15 @@ fn prompts_and_resources_are_in_the_registries() {
     let resources = session.resource_registry();
     assert_eq!(resources.list("any", &ResourceFilter::default()).len(), 3);
     let short = block_on(resources.read("any", "mcp:s:memo://short")).unwrap();
-    assert_eq!((short.bytes, short.untrusted), (b"a short memo".to_vec(), true));
-    let names: Vec<String> = session.list_commands().into_iter().map(|c| c.name).collect();
+    assert_eq!(
+        (short.bytes, short.untrusted),
+        (b"a short memo".to_vec(), true)
+    );
+    let names: Vec<String> = session
+        .list_commands()
+        .into_iter()
+        .map(|c| c.name)
+        .collect();
     assert!(names.contains(&"mcp__s__hello".to_owned()), "{names:?}");
 }
 
@@ -110,7 +129,10 @@ fn what_is_forgotten_is_asked_about_again() {
     let bench = Bench::of(&[]);
     bench.waits_for("s", McpStatus::Connected);
     let session = bench.live.session();
-    assert!(!block_on(session.mcp().forget("s")).unwrap(), "nothing was kept");
+    assert!(
+        !block_on(session.mcp().forget("s")).unwrap(),
+        "nothing was kept"
+    );
     let health = session.mcp().health();
     assert_eq!((health[0].trusted, health[0].healthy), (false, false));
     assert_eq!(bench.info("s").tool_count, 0);
@@ -140,7 +162,9 @@ fn a_server_that_grows_is_looked_at_again() {
     for args in [&["--era", "legacy"][..], &["--era", "modern"][..]] {
         let bench = Bench::of(args);
         bench.call("grow", &json!({}));
-        eventually("the new tool", || (bench.info("s").tool_count == 11).then_some(()));
+        eventually("the new tool", || {
+            (bench.info("s").tool_count == 11).then_some(())
+        });
         assert_eq!(bench.call("late", &json!({}))["ok"], true);
     }
 }
@@ -172,7 +196,10 @@ fn a_server_gets_what_it_is_given_and_nothing_else() {
     bench.live.say("I say a-value-of-its-own").answered();
     let conversation = serde_json::to_string(&bench.live.session().conversation()).unwrap();
     let records = bench.world.path("home");
-    assert!(!holds(&records.join("sessions"), "a-value-of-its-own"), "{conversation}");
+    assert!(
+        !holds(&records.join("sessions"), "a-value-of-its-own"),
+        "{conversation}"
+    );
 }
 
 fn holds(folder: &std::path::Path, text: &str) -> bool {

@@ -26,9 +26,15 @@ fn the_server_that_has_everything_works() {
     let Some(program) = installed("node_modules/.bin/mcp-server-everything") else {
         return;
     };
-    let bench = Bench::with(&json!({"s": {"command": program, "args": ["stdio"]}}), &json!({}));
+    let bench = Bench::with(
+        &json!({"s": {"command": program, "args": ["stdio"]}}),
+        &json!({}),
+    );
     let info = bench.waits_for("s", McpStatus::Connected);
-    assert!(info.tool_count > 3 && info.prompt_count > 0 && info.resource_count > 0, "{info:?}");
+    assert!(
+        info.tool_count > 3 && info.prompt_count > 0 && info.resource_count > 0,
+        "{info:?}"
+    );
     let result = bench.call("echo", &json!({"message": "over there"}));
     assert!(result.to_string().contains("over there"), "{result:#}");
 }

@@ -322,7 +322,3 @@ impl std::fmt::Debug for Mcp {
         f.debug_set().entries(self.servers.keys()).finish()
     }
 }
-
-#[cfg(test)]
-#[cfg(not(shuttle))]
-mod tests;
