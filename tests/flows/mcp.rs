@@ -246,7 +246,7 @@ fn a_tool_that_fails_says_so() {
 fn a_guard_has_the_last_word_on_a_remote_tool() {
     in_both_forms(|bench| {
         trusted(bench);
-        let deny = json!({"deny": {"code": "Forbidden", "reason": "not this one"}});
+        let deny = json!({"deny": "mcp__s__say", "code": "Forbidden", "reason": "not this one"});
         bench.hook("script-guard", "warden", "TOOL_CALL/pre", deny);
         let result = bench.headless(&["--mode", "yolo"], SAY).result();
         assert_eq!(result["error"]["code"], "ApprovalDenied", "{result:#}");

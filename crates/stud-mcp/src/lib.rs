@@ -104,6 +104,7 @@ fn refusal(error: &ClientInitializeError) -> String {
         error if error.is_authorization_required() => {
             "it wants to know who you are; put what it asks for into `headers`".to_owned()
         }
+        ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
         error => error.to_string(),
     }
 }
@@ -112,9 +113,8 @@ fn refusal(error: &ClientInitializeError) -> String {
 fn trouble(error: ServiceError) -> Trouble {
     match error {
         ServiceError::McpError(error) => Trouble::Refused(error.message.into_owned()),
-        ServiceError::TransportSend(_) | ServiceError::TransportClosed => {
-            Trouble::Lost(error.to_string())
-        }
+        ServiceError::TransportSend(error) => Trouble::Lost(error.error.to_string()),
+        ServiceError::TransportClosed => Trouble::Lost("it closed the connection".to_owned()),
         ServiceError::UnexpectedResponse => {
             Trouble::Refused("it answers with something else than was asked for".to_owned())
         }
