@@ -12,7 +12,7 @@ const FROM_NPM: (&str, &str) = (
     "node_modules/.bin/mcp-server-everything",
 );
 
-/// The server from PyPI, and where its program lies.
+/// The server from `PyPI`, and where its program lies.
 const FROM_PYPI: (&str, &str) = ("mcp-server-time==2026.10.19", "python/bin/mcp-server-time");
 
 /// Installs what is not there yet, below the target folder.
@@ -57,9 +57,10 @@ fn ensure(folder: &Path, program: &str, steps: &[(&str, &[&str])]) {
     }
     for (command, args) in steps {
         // A command with a folder in it lies in ours.
-        let command = match command.contains('/') {
-            true => folder.join(command),
-            false => command.into(),
+        let command = if command.contains('/') {
+            folder.join(command)
+        } else {
+            command.into()
         };
         let done = Command::new(command)
             .args(*args)

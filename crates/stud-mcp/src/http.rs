@@ -56,9 +56,10 @@ fn client(url: &str) -> Result<Client, Trouble> {
         .user_agent(concat!("stud/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT_TIMEOUT)
         .pool_max_idle_per_host(0);
-    let builder = match is_loopback(url) {
-        true => builder.no_proxy(),
-        false => builder,
+    let builder = if is_loopback(url) {
+        builder.no_proxy()
+    } else {
+        builder
     };
     builder.build().map_err(|error| unusable(error.to_string()))
 }
@@ -75,9 +76,10 @@ fn tls(is_secure: bool) -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config =
         ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-    let config = match is_secure {
-        true => config.with_platform_verifier()?,
-        false => config.with_root_certificates(RootCertStore::empty()),
+    let config = if is_secure {
+        config.with_platform_verifier()?
+    } else {
+        config.with_root_certificates(RootCertStore::empty())
     };
     Ok(config.with_no_client_auth())
 }

@@ -42,7 +42,9 @@ impl Consumed {
              but not written by them.\n"
         );
         for PromptMessage { role, text: said } in &self.messages {
-            text.push_str(&format!("\n[{}]\n{said}\n", shown(role)));
+            for piece in ["\n[", &shown(role), "]\n", said, "\n"] {
+                text.push_str(piece);
+            }
         }
         text
     }

@@ -65,15 +65,12 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
         pieces.push(Piece::Plain(before));
         let inside = &from[2..];
         let name = inside.split_once('}').map(|(name, _)| name);
-        match name.filter(|name| is_name(name)) {
-            Some(name) => {
-                pieces.push(Piece::Variable(name));
-                rest = &inside[name.len() + 1..];
-            }
-            None => {
-                pieces.push(Piece::Plain(&from[..2]));
-                rest = inside;
-            }
+        if let Some(name) = name.filter(|name| is_name(name)) {
+            pieces.push(Piece::Variable(name));
+            rest = &inside[name.len() + 1..];
+        } else {
+            pieces.push(Piece::Plain(&from[..2]));
+            rest = inside;
         }
     }
     pieces.push(Piece::Plain(rest));
@@ -126,11 +123,11 @@ mod tests {
             "${TOKEN}",
             "written-in-the-file",
             "production",
-            "/home/me/files",
+            "/srv/my/files",
         ] {
             resolved(text, &redactor).unwrap();
         }
-        let seen = redactor.text("tell-nobody-this written-in-the-file production /home/me/files");
-        assert_eq!(seen, "[REDACTED] [REDACTED] production /home/me/files");
+        let seen = redactor.text("tell-nobody-this written-in-the-file production /srv/my/files");
+        assert_eq!(seen, "[REDACTED] [REDACTED] production /srv/my/files");
     }
 }

@@ -99,9 +99,10 @@ fn schema(prompt: &PromptDescriptor) -> Value {
         .arguments
         .iter()
         .map(|argument| {
-            let kind = match is_alone {
-                true => json!({"type": ["array", "string"], "items": {"type": "string"}}),
-                false => json!({"type": "string"}),
+            let kind = if is_alone {
+                json!({"type": ["array", "string"], "items": {"type": "string"}})
+            } else {
+                json!({"type": "string"})
             };
             (argument.name.clone(), kind)
         })

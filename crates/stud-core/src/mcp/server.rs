@@ -167,17 +167,15 @@ impl Server {
             }
             state.broken.take()
         };
-        match broken {
-            Some(old) => self.mend(old).await,
-            None => {
-                lock(&self.state).attempts = 0;
-                let linked = match self.settle_trust().await {
-                    Ok(()) => self.connect().await,
-                    Err(error) => Err(error),
-                };
-                linked.inspect_err(|error| self.failed(error))
-            }
+        if let Some(old) = broken {
+            return self.mend(old).await;
         }
+        lock(&self.state).attempts = 0;
+        let linked = match self.settle_trust().await {
+            Ok(()) => self.connect().await,
+            Err(error) => Err(error),
+        };
+        linked.inspect_err(|error| self.failed(error))
     }
 
     /// Connects once, and looks what the server offers.

@@ -18,7 +18,7 @@ use super::scopes::Scopes;
 use super::slots::Slots;
 use super::state::Progress;
 use super::{Session, State, Trigger};
-use crate::audit::Trail;
+use crate::audit::{TornTail, Trail};
 use crate::books::Books;
 use crate::commands::Commands;
 use crate::desk::{Desk, Terms};
@@ -81,6 +81,16 @@ pub fn open(founding: Founding, resume: Option<&str>) -> Result<Arc<Session>> {
     Ok(session)
 }
 
+/// The audit trail, if one is kept, and what a crash tore off its end.
+fn trail(founding: &Founding, session_id: &str) -> Result<(Option<Trail>, Option<TornTail>)> {
+    let Some(trails) = &founding.trails else {
+        return Ok((None, None));
+    };
+    let folder = trails.join(session_id).join("audit");
+    let opened = Trail::open(&folder, session_id, founding.redactor.clone())?;
+    Ok((Some(opened.trail), opened.dropped))
+}
+
 fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> {
     let bus = Bus::new(founding.timer.clone(), founding.limits.clone());
     let facts = past.facts;
@@ -102,14 +112,7 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         founding.redactor.clone(),
         founding.timer.clone(),
     );
-    let (trail, torn) = match &founding.trails {
-        Some(trails) => {
-            let folder = trails.join(&facts.session_id).join("audit");
-            let opened = Trail::open(&folder, &facts.session_id, founding.redactor.clone())?;
-            (Some(opened.trail), opened.dropped)
-        }
-        None => (None, None),
-    };
+    let (trail, torn) = trail(&founding, &facts.session_id)?;
     let books = Books::new(
         facts.session_id.clone(),
         ledger,

@@ -1,5 +1,7 @@
 //! Whether the server is trusted: what the lists say, what the person says.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 use stud_contract_interaction::{Answer, Confirm, Payload};
 use stud_contract_meta::{Error, Result};
@@ -25,9 +27,8 @@ impl Server {
             Trust::Refused => return Err(self.untrusted("you said no to it in this session")),
             Trust::Unknown => {}
         }
-        let question = match self.standing()? {
-            None => return Ok(()),
-            Some(question) => question,
+        let Some(question) = self.standing()? else {
+            return Ok(());
         };
         if self.ask(question).await? {
             self.grant();
@@ -120,9 +121,12 @@ impl Server {
     /// What the person should know: what runs or is reached, and what it is given.
     fn question(&self, asked: &str) -> String {
         let path = self.config.path.display().to_string();
-        let list = |names: Vec<&String>| {
-            let names: Vec<_> = names.into_iter().map(|name| printable(name)).collect();
-            names.join(", ")
+        let given = |how: &str, values: &BTreeMap<String, String>| {
+            let names: Vec<_> = values.keys().map(|name| printable(name)).collect();
+            match names.join(", ") {
+                names if names.is_empty() => names,
+                names => format!(" It is {how} {names}."),
+            }
         };
         let what = match &self.config.transport {
             Transport::Stdio { command, args, env } => {
@@ -131,17 +135,11 @@ impl Server {
                     line.push(' ');
                     line.push_str(&printable(arg));
                 }
-                let given = match env.is_empty() {
-                    true => String::new(),
-                    false => format!(" It is given {}.", list(env.keys().collect())),
-                };
+                let given = given("given", env);
                 format!("It runs `{line}`, with everything you may do.{given}")
             }
             Transport::StreamableHttp { url, headers } => {
-                let given = match headers.is_empty() {
-                    true => String::new(),
-                    false => format!(" It is sent {}.", list(headers.keys().collect())),
-                };
+                let given = given("sent", headers);
                 format!("It is reached at `{}`.{given}", printable(url))
             }
         };
