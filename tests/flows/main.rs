@@ -25,3 +25,4 @@ mod scope_layering;
 mod model_switch;
 mod capability_mismatch;
 mod params;
+mod mcp;

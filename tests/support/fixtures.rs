@@ -65,6 +65,12 @@ pub fn stud_program() -> PathBuf {
     target_folder().join("stud")
 }
 
+/// The MCP server for tests.
+pub fn mcp_server() -> PathBuf {
+    built("mcp-server");
+    target_folder().join("mcp-server")
+}
+
 fn built(package: &str) {
     static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);

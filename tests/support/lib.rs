@@ -12,7 +12,7 @@ mod live;
 
 pub use core::Core;
 pub use door::{Called, Calling, Door, code_of};
-pub use fixtures::{fixture, stud_program, target_folder, workspace_root};
+pub use fixtures::{fixture, mcp_server, stud_program, target_folder, workspace_root};
 pub use live::{Live, Talking, impatient};
 pub use patch::{Elf, section_of};
 pub use wait::eventually;

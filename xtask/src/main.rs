@@ -14,6 +14,7 @@ mod workspace;
 mod tree;
 mod source;
 mod problem;
+mod reference;
 mod registry;
 mod run;
 mod fixtures;

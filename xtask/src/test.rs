@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::cargo::{cargo, has};
 use crate::failure::{Failure, Outcome};
 use crate::workspace::Workspace;
-use crate::{check, fixtures};
+use crate::{check, fixtures, reference};
 
 /// One step; the order of [`ALL`] is the order of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,8 +154,10 @@ impl Step {
             Self::Fixtures => {
                 let libraries = fixtures::build(workspace, /*release*/ false)?;
                 println!("{} plugin libraries are ready", libraries.len());
-                // Black-box tests run the program itself.
-                crate::cargo::build(&workspace.root, &["--package", "stud"])?;
+                // Black-box tests run the program itself, and servers it talks to.
+                let programs = ["--package", "stud", "--package", "mcp-server"];
+                crate::cargo::build(&workspace.root, &programs)?;
+                reference::install(&workspace.target_dir);
                 Ok(())
             }
             Self::Fmt

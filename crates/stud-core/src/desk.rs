@@ -8,12 +8,12 @@ use std::sync::atomic::Ordering;
 use stud_contract_provider::ToolSpec;
 use stud_host_api::ContextFragment;
 
+use crate::gate::Gate;
 use crate::model::Model;
 use crate::redact::Redactor;
 use crate::sync::{AtomicBool, Mutex, lock};
 
 mod confidential;
-mod gate;
 mod screen;
 mod system_prompt;
 mod terms;
@@ -21,7 +21,6 @@ mod toolset;
 
 pub use terms::Terms;
 
-pub(crate) use gate::Gate;
 pub(crate) use screen::Screen;
 pub(crate) use toolset::Toolset;
 

@@ -15,6 +15,7 @@ use crate::desk::Terms;
 use crate::ground::Ground;
 use crate::host::Hosts;
 use crate::limits::Limits;
+use crate::mcp::{Connector, Setup};
 use crate::metrics::{Collector, Roster};
 use crate::model::Model;
 use crate::params::{Params, Setting};
@@ -46,6 +47,8 @@ pub struct Launch {
     pub params: Vec<(String, Value)>,
     /// How long plugins may take.
     pub limits: Limits,
+    /// Who speaks to MCP servers; without one there are none.
+    pub connector: Option<Arc<dyn Connector>>,
 }
 
 /// Which session to go on with.
@@ -87,8 +90,14 @@ pub fn launch_with(
         hosts: Arc::new(Hosts::new(ground, &redactor, launch.headless, link.clone())),
         limits: launch.limits.clone(),
     };
+    let connector = launch.connector.clone();
+    let servers = connector.map(|connector| Setup::of(ground, connector));
+    let problems = servers
+        .as_ref()
+        .map(|setup| setup.configured.problems.clone());
     let mut opening = Opening {
         ground,
+        servers,
         launch,
         redactor,
         link,
@@ -131,10 +140,13 @@ pub fn launch_with(
             .books()
             .publish("OrderingRewrite", &correlation_id, &rewrite.payload());
     }
+    let mut diagnostics = started.diagnostics;
+    diagnostics.extend(problems.unwrap_or_default());
+    diagnostics.extend(session.mcp().start());
     Ok(Launched {
         session,
         reports: started.reports,
-        diagnostics: started.diagnostics,
+        diagnostics,
         means,
     })
 }
@@ -143,6 +155,7 @@ pub fn launch_with(
 struct Opening<'a> {
     ground: &'a Ground,
     launch: &'a Launch,
+    servers: Option<Setup>,
     redactor: Arc<Redactor>,
     link: SessionLink,
     opened: &'a dyn Fn(&Arc<Session>),
@@ -210,6 +223,7 @@ impl Opening<'_> {
                 most_reprompts: self.most_reprompts(),
                 limits: self.launch.limits.clone(),
                 terms: Terms::of(self.ground)?,
+                mcp: self.servers.clone(),
                 timer,
                 metrics,
             },

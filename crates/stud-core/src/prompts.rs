@@ -215,6 +215,12 @@ impl Prompts {
         }
     }
 
+    /// Whether somebody is there who can be asked, or was and may come back.
+    pub(crate) fn is_attended(&self) -> bool {
+        let table = lock(&self.table);
+        !table.seats.is_empty() || table.attended
+    }
+
     /// How many prompts wait or are being asked.
     pub fn open_count(&self) -> usize {
         let table = lock(&self.table);

@@ -7,6 +7,7 @@
 mod known;
 mod reference;
 mod shapes;
+mod telling;
 mod record;
 mod guard;
 
@@ -15,6 +16,7 @@ pub use record::LONGEST_TEXT;
 pub(crate) use record::cut_remark;
 pub use reference::{ReferenceKind, SecretReference};
 pub use shapes::shape_of;
+pub(crate) use telling::{is_ordinary, is_telling};
 
 use std::borrow::Cow;
 use std::fmt;

@@ -22,6 +22,7 @@ use crate::desk::Desk;
 use crate::ids;
 use crate::ledger::{Draft, LooseEnds, transcript_record};
 use crate::limits::Limits;
+use crate::mcp::Mcp;
 use crate::metrics::{Collector, Reader};
 use crate::platform;
 use crate::prompt_registry::PromptRegistry;
@@ -32,11 +33,13 @@ use crate::rules::Rules;
 use crate::store::Store;
 use crate::sync::{Mutex, lock};
 use crate::timer::Timer;
+use crate::toolbox::Toolbox;
 
 mod choice;
 mod commands;
 mod inputs;
 mod kept;
+mod around;
 mod compacting;
 mod memory;
 mod open;
@@ -96,6 +99,8 @@ pub struct Session {
     commands: Commands,
     prompt_registry: Arc<PromptRegistry>,
     resource_registry: Arc<ResourceRegistry>,
+    /// The servers it uses.
+    mcp: Mcp,
     /// What plugins watch the session through, so that it can end with them.
     readers: Mutex<Vec<(String, Arc<Reader>)>>,
     /// What the last snapshot knew.
@@ -187,6 +192,16 @@ impl Session {
     /// The resources that were bound.
     pub fn resource_registry(&self) -> &Arc<ResourceRegistry> {
         &self.resource_registry
+    }
+
+    /// The MCP servers it uses.
+    pub fn mcp(&self) -> &Mcp {
+        &self.mcp
+    }
+
+    /// The tools of these plugins, and those of servers as of now.
+    pub(crate) fn toolbox(&self, plugins: &Registry) -> Toolbox {
+        Toolbox::of(plugins, self.mcp.tools())
     }
 
     /// The plugins as of now. A turn keeps those it began with.

@@ -31,6 +31,7 @@ use stud_host_api::metrics::RuntimeSnapshot;
 fn founding(store: Arc<dyn Store>) -> Founding {
     let timer: Arc<dyn Timer> = Arc::new(ManualTimer::default());
     Founding {
+        mcp: None,
         project_root: "/project/.stud".into(),
         mode: SecurityMode::Ask,
         store,

@@ -56,6 +56,8 @@ codes! {
         ArgumentMissing => ARGUMENT_MISSING, since "0.1.0";
         /// An audit record belongs to no turn and no other correlation.
         AuditWithoutCorrelation => AUDIT_WITHOUT_CORRELATION, since "0.1.0";
+        /// A resource of an MCP server is bound with a limit that is none.
+        BindingCapExceeded => BINDING_CAP_EXCEEDED, since "0.1.0";
         /// The manifest declares other cardinalities than its category has.
         CardinalityMismatch => CARDINALITY_MISMATCH, since "0.1.0";
         /// The plugin lies in the folder of another category.
@@ -134,6 +136,12 @@ codes! {
         LibraryTruncated => LIBRARY_TRUNCATED, since "0.1.0";
         /// The library file cannot be read.
         LibraryUnreadable => LIBRARY_UNREADABLE, since "0.1.0";
+        /// Something that an MCP server offers cannot be used, and is left out.
+        MCPOfferInvalid => MCP_OFFER_INVALID, since "0.1.0";
+        /// An MCP server is configured in a way that cannot work.
+        MCPServerConfigInvalid => MCP_SERVER_CONFIG_INVALID, since "0.1.0";
+        /// There is no MCP server of this name.
+        MCPServerNotRegistered => MCP_SERVER_NOT_REGISTERED, since "0.1.0";
         /// An object that claims to be a secret reference has no name.
         MalformedSecretReference => MALFORMED_SECRET_REFERENCE, since "0.1.0";
         /// The library carries more than one manifest section.
@@ -246,6 +254,8 @@ codes! {
     ProviderTransient {
         /// Nothing serves the model at the address that is configured.
         EndpointNotFound => ENDPOINT_NOT_FOUND, since "0.1.0";
+        /// An MCP server cannot be reached, or not any more.
+        MCPConnectionLost => MCP_CONNECTION_LOST, since "0.1.0";
         /// A model's backend could not be reached, went away or was silent for too long.
         NetworkTimeout => NETWORK_TIMEOUT, since "0.1.0";
         /// A model's backend failed.
@@ -296,6 +306,10 @@ codes! {
         InputInvalid => INPUT_INVALID, since "0.1.0";
         /// A tool asked for input or approval and no interactive UI is there.
         InteractionUnavailable => INTERACTION_UNAVAILABLE, since "0.1.0";
+        /// An MCP server gives no content for a resource.
+        MCPResourceEmpty => MCP_RESOURCE_EMPTY, since "0.1.0";
+        /// A tool of an MCP server failed.
+        MCPToolFailed => MCP_TOOL_FAILED, since "0.1.0";
         /// The network policy does not let a host be reached.
         NetworkDenied => NETWORK_DENIED, since "0.1.0";
         /// What a tool was asked for is not there, or there is no such tool.
@@ -328,6 +342,10 @@ codes! {
         InteractionAlreadyAnswered => INTERACTION_ALREADY_ANSWERED, since "0.1.0";
         /// No prompt of this session has the id that was answered.
         InteractionNotFound => INTERACTION_NOT_FOUND, since "0.1.0";
+        /// The list of trusted MCP servers cannot be read or written.
+        MCPTrustUnavailable => MCP_TRUST_UNAVAILABLE, since "0.1.0";
+        /// An MCP server is not trusted, so nothing of it was started.
+        MCPUntrusted => MCP_UNTRUSTED, since "0.1.0";
         /// What is stored of a session is not what a session has.
         ManifestDrift => MANIFEST_DRIFT, since "0.1.0";
         /// An ordering manifest cannot be read.

@@ -116,7 +116,7 @@ pub trait AuditLogger: Send + Sync {
 }
 
 /// The families that only core writes, in byte order.
-pub const CORE_CLASSES: [&str; 26] = [
+pub const CORE_CLASSES: [&str; 27] = [
     "Approval",
     "Command",
     "Compaction",
@@ -126,6 +126,7 @@ pub const CORE_CLASSES: [&str; 26] = [
     "Integrity",
     "Interaction",
     "IsolationViolation",
+    "MCP",
     "ModelSwitch",
     "ModelSwitchRejected",
     "NetworkPolicyChange",

@@ -100,6 +100,8 @@ fn how(arguments: &Converse, headless: bool, limits: Limits) -> Launch {
         resume,
         params: arguments.params.clone(),
         limits,
+        // It starts nothing before a server is to be connected to.
+        connector: Some(Arc::new(stud_mcp::Client::default())),
     }
 }
 

@@ -16,6 +16,8 @@ enum Layer {
     SdkMacros,
     Sdk,
     Core,
+    /// Reaches what core reaches only through a trait.
+    Reach,
     Program,
     Plugin,
     /// What several bundled plugins share.
@@ -31,7 +33,7 @@ enum Layer {
 
 use Layer::{
     Abi, Contract, Core, Diagnostics, Fixture, HostApi, HostileFixture, Interaction, Meta,
-    Observer, Plugin, Program, Sdk, SdkMacros, Support, Task,
+    Observer, Plugin, Program, Reach, Sdk, SdkMacros, Support, Task,
 };
 
 /// Which layers each layer may depend on; an `Observer` is not listed.
@@ -59,6 +61,7 @@ const ARROWS: &[(Layer, &[Layer])] = &[
         Core,
         &[Abi, Diagnostics, Meta, Interaction, HostApi, Contract],
     ),
+    (Reach, &[HostApi, Core]),
     (
         Program,
         &[
@@ -68,6 +71,7 @@ const ARROWS: &[(Layer, &[Layer])] = &[
             HostApi,
             Contract,
             Core,
+            Reach,
             Plugin,
         ],
     ),
@@ -95,6 +99,11 @@ const HOMES: &[(&str, &[Layer], &str)] = &[
         "object",
         &[Abi, Observer],
         "the boundary reads library files",
+    ),
+    (
+        "rmcp",
+        &[Reach, Fixture],
+        "core has no runtime, and the protocol needs one",
     ),
 ];
 
@@ -144,6 +153,7 @@ fn layer(package: &Package) -> Option<Layer> {
         "stud-sdk-macros" => Some(SdkMacros),
         "stud-sdk" => Some(Sdk),
         "stud-core" => Some(Core),
+        "stud-mcp" => Some(Reach),
         "stud" => Some(Program),
         "stud-benches" => Some(Observer),
         "xtask" => Some(Task),
@@ -183,7 +193,7 @@ fn outside_fault(from: Layer, dependency: &str) -> Option<String> {
     if let Some((_, homes, why)) = HOMES.iter().find(|(name, ..)| *name == dependency)
         && !homes.contains(&from)
     {
-        return Some(format!("only {homes:?} may, {why}; ask stud-abi for it"));
+        return Some(format!("only {homes:?} may, {why}"));
     }
     let is_contract = matches!(from, Meta | Interaction | HostApi | Contract);
     (is_contract && !CONTRACT_DEPENDENCIES.contains(&dependency)).then(|| {

@@ -20,11 +20,11 @@ use super::permit::{ArgsDigest, Permit};
 use super::stream::Proposal;
 use super::tools::{summary, tell_cancelled, tell_failed};
 use super::{Work, misshapen};
-use crate::activate::{Active, Running};
 use crate::approvals::{Asked, check_key};
 use crate::deadline::in_time;
 use crate::ledger::closed;
-use crate::validate::{Members, schema};
+use crate::toolbox::{Found, ToolGiver};
+use crate::validate::schema;
 use crate::work;
 
 /// What became of a proposal.
@@ -37,7 +37,7 @@ pub(super) enum Judged {
 
 /// Judges one proposal. Only what ends the turn is an error.
 pub(super) async fn judge(work: &Work, proposal: Proposal) -> Result<Judged> {
-    let (plugin, tool) = match find(work, &proposal) {
+    let Found { giver, tool } = match find(work, &proposal).await? {
         Ok(found) => found,
         Err(error) => {
             tell_cancelled(work, &proposal, "tool-not-available");
@@ -47,7 +47,7 @@ pub(super) async fn judge(work: &Work, proposal: Proposal) -> Result<Judged> {
     };
     let bench = Bench {
         work,
-        plugin: &plugin,
+        giver: &giver,
         tool: &tool,
     };
     let (mut key, mut digest) = match bench.try_case(&proposal).await? {
@@ -64,27 +64,24 @@ pub(super) async fn judge(work: &Work, proposal: Proposal) -> Result<Judged> {
     }
     let passage = work.passage(Slot::ToolCallPre);
     work.hooks.observe(passage, &payload(&call)).await?;
-    let permit = Permit::of(plugin.clone(), call, key, digest)?;
+    let permit = Permit::of(giver.clone(), call, key, digest)?;
     Ok(Judged::Permitted(permit))
 }
 
-fn find(work: &Work, proposal: &Proposal) -> Result<(Arc<Active>, ToolDeclaration)> {
-    let plugin = work.turn.plugins().tool(&proposal.tool_name).cloned();
-    let declared = plugin
-        .as_ref()
-        .and_then(|plugin| match &*plugin.identity().members {
-            Members::Tool(members) => members
-                .tools
-                .iter()
-                .find(|tool| tool.name == proposal.tool_name)
-                .cloned(),
-            _ => None,
-        });
-    plugin.zip(declared).ok_or_else(|| {
+/// The tool that is meant. It may be one of a server that nobody has connected to yet.
+async fn find(work: &Work, proposal: &Proposal) -> Result<Result<Found>> {
+    let (session, name) = (work.turn.session(), proposal.tool_name.as_str());
+    if let Some(found) = session.toolbox(work.turn.plugins()).find(name) {
+        return Ok(Ok(found));
+    }
+    let remote = session.mcp().tool(name);
+    let remote = work::unless(work.voice.cancelled(), remote).await;
+    let found = remote.ok_or_else(|| work.voice.called_off())?;
+    Ok(found.transpose().unwrap_or_else(|| {
         let code = &codes::TOOL_NOT_REGISTERED;
-        let message = format!("there is no tool `{}`", proposal.tool_name);
-        Error::new(code.class, code.name, message).with("toolName", proposal.tool_name.as_str())
-    })
+        let message = format!("there is no tool `{name}`");
+        Err(Error::new(code.class, code.name, message).with("toolName", name))
+    }))
 }
 
 /// What hooks on `TOOL_CALL/pre` see.
@@ -100,7 +97,7 @@ fn payload(call: &Proposal) -> Value {
 /// Where the calls of one tool are judged.
 struct Bench<'a> {
     work: &'a Work,
-    plugin: &'a Arc<Active>,
+    giver: &'a Arc<dyn ToolGiver>,
     tool: &'a ToolDeclaration,
 }
 
@@ -172,11 +169,11 @@ impl Bench<'_> {
     }
 
     fn fits(&self, args: &Value) -> Result<()> {
-        let validator = self
-            .plugin
-            .validator(&self.tool.name, || schema::build(&self.tool.input_schema));
+        if schema::plainly_fits(&self.tool.input_schema, args) {
+            return Ok(());
+        }
         // A schema that does not compile was refused with the manifest.
-        let Some(validator) = validator else {
+        let Some(validator) = self.giver.validator(self.tool) else {
             return Ok(());
         };
         let Some(error) = validator.iter_errors(args).next() else {
@@ -206,15 +203,9 @@ impl Bench<'_> {
     /// Asks the tool; a stranger's on a thread of its own, because its code may block or never come back.
     async fn derive(&self, call: &Proposal) -> Result<Result<String>> {
         let voice = &self.work.voice;
-        let (plugin, call) = (self.plugin.clone(), call.clone());
-        let whose = plugin.identity().whose();
-        let derived = whose.drive(async move {
-            let Running::Tool(instance) = plugin.running() else {
-                return Err(plugin.lacks("deriveApprovalKey"));
-            };
-            let reply = instance.approval_key(&call.tool_name, &call.args.to_string());
-            plugin.read("deriveApprovalKey", reply)
-        });
+        let (giver, call) = (self.giver.clone(), call.clone());
+        let whose = giver.whose();
+        let derived = whose.drive(async move { giver.approval_key(&call.tool_name, &call.args) });
         let derived = async { derived.await.unwrap_or_else(|| Err(closed())) };
         let session = voice.session();
         let limit = session.rules().hook;
@@ -243,7 +234,7 @@ impl Bench<'_> {
         );
         Error::new(code.class, code.name, message)
             .with("toolId", self.tool.name.as_str())
-            .with("extId", self.plugin.identity().ext_id.as_str())
+            .with("extId", self.giver.ext_id())
     }
 
     /// The session's mode, what was approved before, or the person. Gives the no, if there is one.

@@ -2,14 +2,12 @@
 
 use serde_json::{Value, json};
 use stud_contract_hook::Slot;
-use stud_contract_meta::{Kind, Result};
-use stud_contract_provider::{Request, ToolSpec};
+use stud_contract_meta::Result;
+use stud_contract_provider::Request;
 
 use super::prior::Prior;
 use super::{Work, misshapen};
 use crate::context::{self, Base};
-use crate::session::Turn;
-use crate::validate::Members;
 
 /// The request of this moment.
 pub(super) async fn compose(work: &Work, iteration: u32) -> Result<Request> {
@@ -27,9 +25,11 @@ pub(super) async fn compose(work: &Work, iteration: u32) -> Result<Request> {
             Some(prior)
         }
     };
+    let session = work.turn.session();
+    session.mcp().settled(&work.turn.cancelled()).await;
     let base = Base {
-        tools: tool_specs(&work.turn),
-        params: work.turn.session().params().bag().to_object(),
+        tools: session.toolbox(work.turn.plugins()).specs(),
+        params: session.params().bag().to_object(),
         ..Base::default()
     };
     let mut request = context::compose(&work.turn, &work.model, base).await?;
@@ -41,19 +41,4 @@ pub(super) async fn compose(work: &Work, iteration: u32) -> Result<Request> {
         None => Ok(request),
         Some(passed) => serde_json::from_value(passed).map_err(|error| misshapen(slot, &error)),
     }
-}
-
-fn tool_specs(turn: &Turn) -> Vec<ToolSpec> {
-    let mut specs = Vec::new();
-    for plugin in turn.plugins().of_kind(Kind::Tool) {
-        let Members::Tool(members) = &*plugin.identity().members else {
-            continue;
-        };
-        specs.extend(members.tools.iter().map(|tool| ToolSpec {
-            name: tool.name.clone(),
-            description: tool.description.clone(),
-            parameters: tool.input_schema.clone(),
-        }));
-    }
-    specs
 }

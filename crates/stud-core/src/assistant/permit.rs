@@ -8,12 +8,12 @@ use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 
 use super::stream::Proposal;
-use crate::activate::Active;
+use crate::toolbox::ToolGiver;
 
 /// A call that may run, once. Only the authority stack makes one.
 #[derive(Debug)]
 pub(super) struct Permit {
-    pub(super) plugin: Arc<Active>,
+    pub(super) giver: Arc<dyn ToolGiver>,
     pub(super) call: Proposal,
     /// What was approved; nothing for a tool that needs no approval.
     pub(super) approval_key: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct Permit {
 impl Permit {
     /// Binds what was judged to what may run.
     pub(super) fn of(
-        plugin: Arc<Active>,
+        giver: Arc<dyn ToolGiver>,
         call: Proposal,
         approval_key: Option<String>,
         judged: ArgsDigest,
@@ -36,7 +36,7 @@ impl Permit {
             );
         }
         Ok(Self {
-            plugin,
+            giver,
             call,
             approval_key,
             digest: judged,
@@ -44,15 +44,15 @@ impl Permit {
     }
 
     /// Gives up the call that may run. It is still the one that was judged.
-    pub(super) fn redeem(self) -> Result<(Arc<Active>, Proposal)> {
+    pub(super) fn redeem(self) -> Result<(Arc<dyn ToolGiver>, Proposal)> {
         let Self {
-            plugin,
+            giver,
             call,
             approval_key,
             digest,
         } = self;
-        let permit = Self::of(plugin, call, approval_key, digest)?;
-        Ok((permit.plugin, permit.call))
+        let permit = Self::of(giver, call, approval_key, digest)?;
+        Ok((permit.giver, permit.call))
     }
 }
 

@@ -13,13 +13,13 @@ use super::authority::{Judged, judge};
 use super::permit::Permit;
 use super::stream::Proposal;
 use super::{Work, is_halt, millis_since};
-use crate::activate::Active;
 use crate::deadline::in_time;
 use crate::hooks::{Hooks, Passage};
 use crate::ledger::closed;
 use crate::metrics::Outcome;
 use crate::platform;
 use crate::session::Voice;
+use crate::toolbox::ToolGiver;
 use crate::work::{self, InOrder};
 
 /// Serves the proposals of one answer. Each gets its result, unless the turn halts.
@@ -135,7 +135,7 @@ fn told(error: &Error) -> Value {
 async fn run(voice: &Voice, hooks: &Hooks, permit: Permit) -> (Proposal, Ended) {
     let key = permit.approval_key.clone();
     let spare = permit.call.clone();
-    let (plugin, call) = match permit.redeem() {
+    let (giver, call) = match permit.redeem() {
         Ok(redeemed) => redeemed,
         Err(error) => return (spare, Ended::Result(Err(error))),
     };
@@ -147,7 +147,7 @@ async fn run(voice: &Voice, hooks: &Hooks, permit: Permit) -> (Proposal, Ended) 
     voice.audit("ToolInvocation", Some("ToolCallStarted"), started.clone());
     voice.publish("ToolInvocationStarted", &started);
     let began = (Instant::now(), platform::now());
-    let done = execute(voice, &plugin, &call).await;
+    let done = execute(voice, &giver, &call).await;
     let ended = match done {
         Done::Result(result) => {
             let seen = Seen {
@@ -179,12 +179,12 @@ enum Done {
     Halted(Error),
 }
 
-async fn execute(voice: &Voice, plugin: &Arc<Active>, call: &Proposal) -> Done {
+async fn execute(voice: &Voice, giver: &Arc<dyn ToolGiver>, call: &Proposal) -> Done {
     let session = voice.session();
-    let ext_id = plugin.identity().ext_id.as_str();
+    let ext_id = giver.ext_id();
     let scope = session.scopes().begin_tool(ext_id, &call.tool_call_id);
     let cx = voice.call(scope.token(), Some(&call.tool_call_id));
-    let (called, proposed) = (plugin.clone(), call.clone());
+    let (called, proposed) = (giver.clone(), call.clone());
     // On a thread of its own, because a tool's code may block or never come back.
     let running = work::elsewhere(async move {
         called
@@ -195,7 +195,7 @@ async fn execute(voice: &Voice, plugin: &Arc<Active>, call: &Proposal) -> Done {
         let done = running.await.unwrap_or_else(|| Err(closed()));
         done.and_then(Envelope::into_result)
     };
-    let patient = patiently(voice, plugin, running);
+    let patient = patiently(voice, &**giver, running);
     let done = work::unless(voice.cancelled(), patient).await;
     session.scopes().end_tool(ext_id, &call.tool_call_id);
     // Its prompts end with the call, but for one that it wants to stay open.
@@ -208,7 +208,7 @@ async fn execute(voice: &Voice, plugin: &Arc<Active>, call: &Proposal) -> Done {
         None => Done::CalledOff(voice.called_off()),
         Some(None) => {
             scope.cancel();
-            Done::Result(Err(left_behind(voice, plugin, call)))
+            Done::Result(Err(left_behind(voice, &**giver, call)))
         }
         Some(Some(done)) => match done {
             Ok(output) => Done::Result(Ok(output.into_parts().0)),
@@ -222,20 +222,19 @@ async fn execute(voice: &Voice, plugin: &Arc<Active>, call: &Proposal) -> Done {
 }
 
 /// How long a tool may take, not counting the time it waits for a person.
-fn patience(voice: &Voice, plugin: &Active) -> Duration {
-    let own = plugin.identity().config.get("timeoutMs");
-    let own = own.and_then(Value::as_u64).map(Duration::from_millis);
+fn patience(voice: &Voice, giver: &dyn ToolGiver) -> Duration {
+    let own = giver.patience();
     own.unwrap_or(voice.session().rules().tool)
 }
 
 async fn patiently<T>(
     voice: &Voice,
-    plugin: &Active,
+    giver: &dyn ToolGiver,
     running: impl Future<Output = T>,
 ) -> Option<T> {
     let session = voice.session();
-    let limit = patience(voice, plugin);
-    let ext_id = plugin.identity().ext_id.as_str();
+    let limit = patience(voice, giver);
+    let ext_id = giver.ext_id();
     let mut running = std::pin::pin!(running);
     loop {
         let done = in_time(&**session.timer(), limit, running.as_mut()).await;
@@ -246,9 +245,9 @@ async fn patiently<T>(
 }
 
 /// A tool that does not come back is named and left where it is.
-fn left_behind(voice: &Voice, plugin: &Active, call: &Proposal) -> Error {
-    let ext_id = plugin.identity().ext_id.as_str();
-    let limit = patience(voice, plugin).as_millis();
+fn left_behind(voice: &Voice, giver: &dyn ToolGiver, call: &Proposal) -> Error {
+    let ext_id = giver.ext_id();
+    let limit = patience(voice, giver).as_millis();
     let message = format!("`{}` did not come back within {limit} ms", call.tool_name);
     let code = &codes::EXECUTION_TIMEOUT;
     voice

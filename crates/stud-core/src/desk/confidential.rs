@@ -13,66 +13,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
 use crate::platform;
-use crate::redact::{Confidential, Origin, SecretReference, shape_of};
+use crate::redact::{Confidential, Origin, SecretReference, is_ordinary, is_telling, shape_of};
 use crate::secrets::pointed_at;
 use crate::settings::Settings;
-
-/// Below this a value may stand in any text.
-const SHORTEST: usize = 8;
-
-/// Values that say nothing about anybody.
-const WORDS: [&str; 24] = [
-    "accepted",
-    "allowlist",
-    "application",
-    "automatic",
-    "critical",
-    "darwin64",
-    "database",
-    "debugging",
-    "developer",
-    "development",
-    "disabled",
-    "extended",
-    "filesystem",
-    "information",
-    "localhost",
-    "password",
-    "production",
-    "required",
-    "sequential",
-    "standard",
-    "terminal",
-    "truecolor",
-    "undefined",
-    "xterm-256color",
-];
-
-/// Names whose values describe the machine.
-const ORDINARY: [&str; 22] = [
-    "COLORTERM",
-    "DISPLAY",
-    "EDITOR",
-    "HOME",
-    "HOST",
-    "HOSTNAME",
-    "LANG",
-    "LANGUAGE",
-    "LOGNAME",
-    "OLDPWD",
-    "OSTYPE",
-    "PAGER",
-    "PATH",
-    "PWD",
-    "SHELL",
-    "TEMP",
-    "TERM",
-    "TMPDIR",
-    "TZ",
-    "USER",
-    "USERNAME",
-    "VISUAL",
-];
 
 /// What a member that holds a secret is called, at the end of its name.
 const SECRET_NAMES: [&str; 9] = [
@@ -86,18 +29,6 @@ const SECRET_NAMES: [&str; 9] = [
     "secret",
     "token",
 ];
-
-/// Whether nobody would write this value by accident.
-pub(super) fn is_telling(value: &str) -> bool {
-    value.len() >= SHORTEST
-        && value.parse::<f64>().is_err()
-        && !WORDS.contains(&value.to_ascii_lowercase().as_str())
-}
-
-/// Whether a name of the environment describes the machine.
-pub(super) fn is_ordinary(name: &str) -> bool {
-    ORDINARY.contains(&name) || name.starts_with("LC_") || name.starts_with("XDG_")
-}
 
 /// What stands in the settings and must not reach a model.
 pub(super) fn in_settings(settings: &Settings) -> Vec<Confidential> {

@@ -2,8 +2,7 @@
 
 use secrecy::ExposeSecret as _;
 
-use super::confidential::{is_ordinary, is_telling};
-use crate::redact::{Confidential, Finder, Redactor};
+use crate::redact::{Confidential, Finder, Redactor, is_ordinary, is_telling};
 
 /// The values that must not reach a model, all looked for in one pass.
 pub(crate) struct Screen {

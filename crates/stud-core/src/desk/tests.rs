@@ -6,9 +6,10 @@ use std::task::{Context, Poll, Waker};
 
 use secrecy::SecretString;
 
-use super::confidential::{in_settings, is_ordinary, is_telling};
+use super::confidential::in_settings;
 use super::*;
 use crate::redact::Origin;
+use crate::redact::{is_ordinary, is_telling};
 use crate::scope::Scope;
 use crate::settings::Settings;
 

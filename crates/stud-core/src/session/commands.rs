@@ -50,9 +50,8 @@ impl Scene for Session {
         let plugins = self.plugins();
         let commands = plugins.of_kind(Kind::Command).into_iter();
         let active = commands.filter(|plugin| plugin.identity().life.word() == "active");
-        active
-            .map(|plugin| plugin.clone() as Arc<dyn Handler>)
-            .collect()
+        let active = active.map(|plugin| plugin.clone() as Arc<dyn Handler>);
+        active.chain(self.mcp.commands()).collect()
     }
 
     fn turn(&self) -> Option<String> {

@@ -155,15 +155,29 @@ impl Session {
     ///
     /// `Validation/InputInvalid` for nothing but blank space, `Session/InputQueueFull`, and what the store says.
     pub async fn submit(&self, ext_id: &str, text: String) -> Result<u64> {
+        self.submit_from(ext_id, text, None).await
+    }
+
+    /// The same for something whose words the person did not choose; `origin` says whose they are.
+    pub(crate) async fn submit_from(
+        &self,
+        ext_id: &str,
+        text: String,
+        origin: Option<Value>,
+    ) -> Result<u64> {
         let text = text.trim().to_owned();
         if text.is_empty() {
             return Err(blank());
         }
         self.inputs.reserve()?;
+        let mut payload = json!({"text": text});
+        if let Some(origin) = origin {
+            payload["origin"] = origin;
+        }
         let draft = Draft {
             kind: "user_input",
             ext_id: Some(ext_id.to_owned()),
-            payload: json!({"text": text}),
+            payload,
             ..Draft::default()
         };
         let (done, result) = promise();

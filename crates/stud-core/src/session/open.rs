@@ -19,13 +19,14 @@ use super::scopes::Scopes;
 use super::slots::Slots;
 use super::state::Progress;
 use super::{Session, State, Trigger};
-use crate::audit::Trail;
+use crate::audit::{TornTail, Trail};
 use crate::books::Books;
 use crate::commands::Commands;
 use crate::desk::{Desk, Terms};
 use crate::events::{Bus, Trouble};
 use crate::ledger::{Draft, Ledger};
 use crate::limits::Limits;
+use crate::mcp::{self, Mcp, Surroundings};
 use crate::metrics::Collector;
 use crate::params::Params;
 use crate::platform;
@@ -63,6 +64,8 @@ pub struct Founding {
     pub limits: Limits,
     /// What the operator set for putting requests together.
     pub terms: Terms,
+    /// The MCP servers it may use; none without one.
+    pub mcp: Option<mcp::Setup>,
     /// The clock.
     pub timer: Arc<dyn Timer>,
     /// What it looks like from inside.
@@ -80,6 +83,16 @@ pub fn open(founding: Founding, resume: Option<&str>) -> Result<Arc<Session>> {
         session.resumed();
     }
     Ok(session)
+}
+
+/// The audit trail, if one is kept, and what a crash tore off its end.
+fn trail(founding: &Founding, session_id: &str) -> Result<(Option<Trail>, Option<TornTail>)> {
+    let Some(trails) = &founding.trails else {
+        return Ok((None, None));
+    };
+    let folder = trails.join(session_id).join("audit");
+    let opened = Trail::open(&folder, session_id, founding.redactor.clone())?;
+    Ok((Some(opened.trail), opened.dropped))
 }
 
 fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> {
@@ -103,14 +116,7 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         founding.redactor.clone(),
         founding.timer.clone(),
     );
-    let (trail, torn) = match &founding.trails {
-        Some(trails) => {
-            let folder = trails.join(&facts.session_id).join("audit");
-            let opened = Trail::open(&folder, &facts.session_id, founding.redactor.clone())?;
-            (Some(opened.trail), opened.dropped)
-        }
-        None => (None, None),
-    };
+    let (trail, torn) = trail(&founding, &facts.session_id)?;
     let books = Books::new(
         facts.session_id.clone(),
         ledger,
@@ -121,12 +127,31 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
     let books = Arc::new(books);
     let commands = Commands::new(books.clone(), &founding.limits);
     let state = if resumed { State::Resumed } else { State::Idle };
+    let scopes = Scopes::new();
+    let prompts = Prompts::new(founding.timer.clone(), founding.absence);
+    let prompt_registry = Arc::default();
+    let resource_registry = Arc::default();
     let session = Arc::new_cyclic(|this: &Weak<Session>| Session {
+        mcp: Mcp::new(
+            founding.mcp,
+            Surroundings {
+                books: books.clone(),
+                metrics: founding.metrics.clone(),
+                prompts: prompts.clone(),
+                prompt_registry: Arc::clone(&prompt_registry),
+                resource_registry: Arc::clone(&resource_registry),
+                timer: founding.timer.clone(),
+                over: scopes.session().token(),
+                around: this.clone(),
+                yolo: founding.rules.yolo,
+                unasked: facts.mode == SecurityMode::Yolo,
+            },
+        ),
         facts,
         books,
         store: founding.store,
         desk: Desk::new(founding.terms),
-        prompts: Prompts::new(founding.timer.clone(), founding.absence),
+        prompts,
         timer: founding.timer,
         rules: founding.rules,
         metrics: founding.metrics,
@@ -139,12 +164,12 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         slots: Slots::holding(past.slots),
         saved: Mutex::default(),
         conversation: Mutex::new(past.conversation),
-        scopes: Scopes::new(),
+        scopes,
         plugins: Mutex::new(Registry::default()),
         choice: Choice::of(founding.params),
         commands,
-        prompt_registry: Arc::default(),
-        resource_registry: Arc::default(),
+        prompt_registry,
+        resource_registry,
         readers: Mutex::default(),
         tool_timeout: founding.tool_timeout,
         most_reprompts: founding.most_reprompts,

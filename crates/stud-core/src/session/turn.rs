@@ -185,6 +185,7 @@ impl Session {
         self.inputs.close();
         self.prompts.close();
         self.scopes.session().cancel();
+        self.mcp.close();
         let unused =
             from == State::Idle && self.books.ledger.last_seq() == 0 && !self.choice.is_changed();
         let saved = if unused {

@@ -36,6 +36,7 @@ pub(crate) struct Parlor {
 fn founding(shelf: &Arc<Shelf>) -> Founding {
     let clock = Clock::silent();
     Founding {
+        mcp: None,
         project_root: PathBuf::from("project/.stud"),
         mode: SecurityMode::default(),
         store: shelf.clone(),

@@ -1,0 +1,324 @@
+//! The client for MCP servers: one for a session, and everything remote goes through it.
+//!
+//! A server is a stranger's program or address. Nothing of it is started before a person trusts it; what it offers
+//! enters the session's registries; what it says is untrusted text, whoever trusts it. One that is dead is named, and
+//! the others are none the worse for it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use stud_abi::CancellationToken;
+use stud_contract_meta::{Error, Result};
+use stud_diagnostics::{Diagnostic, codes};
+use stud_host_api::metrics::McpStatus;
+
+mod terms;
+mod reconnect;
+mod words;
+mod binding;
+mod config;
+mod connection;
+mod environment;
+mod fingerprint;
+mod trust;
+mod stock;
+mod starting;
+mod means;
+mod server;
+mod consume;
+mod offered;
+mod tools;
+mod prompt_commands;
+
+pub use binding::{Binding, Bound};
+pub use config::{Configured, ServerConfig, Transport, configured};
+pub use connection::{
+    Connection, Connector, Part, PromptArgument, PromptDescriptor, PromptMessage, Reach,
+    ResourceContent, ResourceDescriptor, Target, ToolAnswer, ToolDescriptor, Trouble, Watch,
+};
+pub use consume::Consumed;
+pub use reconnect::Policy;
+pub use terms::Terms;
+
+pub(crate) use means::Around;
+
+use means::Means;
+use prompt_commands::PromptCommands;
+use server::Server;
+use starting::Starting;
+use trust::TrustLists;
+
+use crate::books::Books;
+use crate::commands::Handler;
+use crate::deadline::in_time;
+use crate::ground::Ground;
+use crate::metrics::Collector;
+use crate::prompt_registry::PromptRegistry;
+use crate::prompts::Prompts;
+use crate::resource_registry::ResourceRegistry;
+use crate::timer::{self, Timer};
+use crate::toolbox::{Found, ToolGiver};
+use crate::work::{self, InOrder, block_on};
+
+/// What a session's client stands on.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// Who speaks the protocol.
+    pub connector: Arc<dyn Connector>,
+    /// The servers there are.
+    pub configured: Configured,
+    /// What the operator set.
+    pub terms: Terms,
+    lists: TrustLists,
+    cwd: PathBuf,
+}
+
+impl Setup {
+    /// What is configured on `ground`.
+    pub fn of(ground: &Ground, connector: Arc<dyn Connector>) -> Self {
+        let root = &ground.places.project_root;
+        Self {
+            connector,
+            configured: configured(ground),
+            terms: Terms::read(&ground.settings),
+            lists: TrustLists::of(ground),
+            cwd: root.parent().unwrap_or(root).to_owned(),
+        }
+    }
+}
+
+/// What the client needs from its session.
+pub(crate) struct Surroundings {
+    pub(crate) books: Arc<Books>,
+    pub(crate) metrics: Arc<Collector>,
+    pub(crate) prompts: Arc<Prompts>,
+    pub(crate) prompt_registry: Arc<PromptRegistry>,
+    pub(crate) resource_registry: Arc<ResourceRegistry>,
+    pub(crate) timer: Arc<dyn Timer>,
+    pub(crate) over: CancellationToken,
+    pub(crate) around: Weak<dyn Around>,
+    pub(crate) yolo: bool,
+    pub(crate) unasked: bool,
+}
+
+/// The client of one session.
+#[derive(Default)]
+pub struct Mcp {
+    servers: BTreeMap<String, Arc<Server>>,
+    /// Nothing where no server is configured.
+    means: Option<Arc<Means>>,
+    starting: Arc<Starting>,
+}
+
+/// How a server stands, for whoever asks after its health.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// The server.
+    pub server: String,
+    /// Whether it is trusted.
+    pub trusted: bool,
+    /// Whether it is connected.
+    pub healthy: bool,
+}
+
+impl Mcp {
+    /// A client that has started nothing yet.
+    pub(crate) fn new(setup: Option<Setup>, around: Surroundings) -> Self {
+        let Some(setup) = setup.filter(|setup| !setup.configured.servers.is_empty()) else {
+            return Self::default();
+        };
+        let means = Arc::new(Means {
+            connector: setup.connector,
+            lists: setup.lists,
+            terms: setup.terms,
+            bindings: setup.configured.bindings,
+            cwd: setup.cwd,
+            yolo: around.yolo,
+            unasked: around.unasked,
+            books: around.books,
+            metrics: around.metrics,
+            prompts: around.prompts,
+            prompt_registry: around.prompt_registry,
+            resource_registry: around.resource_registry,
+            timer: around.timer,
+            over: around.over,
+            around: around.around,
+        });
+        let servers = setup.configured.servers.into_iter();
+        Self {
+            servers: servers
+                .map(|(id, config)| (id, Server::new(config, means.clone())))
+                .collect(),
+            means: Some(means),
+            starting: Arc::default(),
+        }
+    }
+
+    /// Starts every server that is trusted, each by itself, and asks about the others if somebody is there.
+    ///
+    /// Nobody waits for it. Gives what is known at once to be in the way.
+    pub(crate) fn start(&self) -> Vec<Diagnostic> {
+        let Some(means) = &self.means else {
+            return Vec::new();
+        };
+        self.starting.begin(means.terms.grace);
+        let mut problems = Vec::new();
+        for server in self.servers.values() {
+            server.show();
+            let (server, starting) = (server.clone(), self.starting.clone());
+            match server.standing() {
+                Ok(None) => starting.add(),
+                Ok(Some(_)) if means.yolo => starting.add(),
+                // It waits for a person, and a turn does not wait with it.
+                Ok(Some(_)) if means.prompts.is_attended() => {
+                    work::spawn(move || drop(block_on(server.relink())));
+                    continue;
+                }
+                Ok(Some(_)) => {
+                    problems.push(server.diagnosed(&server.unattended()));
+                    continue;
+                }
+                Err(error) => {
+                    problems.push(server.diagnosed(&error));
+                    continue;
+                }
+            }
+            work::spawn(move || {
+                drop(block_on(server.relink()));
+                starting.done();
+            });
+        }
+        problems
+    }
+
+    /// Waits for servers that are still starting, but only shortly after the launch.
+    pub(crate) async fn settled(&self, called_off: &CancellationToken) {
+        if let Some(means) = &self.means {
+            self.starting.settled(&*means.timer, called_off).await;
+        }
+    }
+
+    /// The tools of the servers that are there, by server.
+    pub(crate) fn tools(&self) -> Vec<Arc<dyn ToolGiver>> {
+        let tools = self
+            .servers
+            .values()
+            .filter_map(|server| server.look().tools);
+        tools.map(|tools| tools as Arc<dyn ToolGiver>).collect()
+    }
+
+    /// A tool by the name a model knows it by. The server it belongs to is connected to if it is not.
+    ///
+    /// # Errors
+    ///
+    /// Why that server cannot be used.
+    pub(crate) async fn tool(&self, name: &str) -> Result<Option<Found>> {
+        let candidates = self.servers.values().filter(|server| {
+            let prefix = words::tool_name(server.id(), "");
+            name.starts_with(&prefix)
+        });
+        for server in candidates {
+            server.link().await?;
+            let tools = server.look().tools;
+            let found = tools.and_then(|giver| {
+                let tool = giver.tools().iter().find(|tool| tool.name == name);
+                let tool = tool.cloned();
+                tool.map(|tool| Found { giver, tool })
+            });
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The prompts of the servers that are there, as slash commands.
+    pub(crate) fn commands(&self) -> Vec<Arc<dyn Handler>> {
+        let handlers = self.servers.values().filter_map(|server| {
+            let prompts = server.look().stock.prompts;
+            let any = !prompts.is_empty();
+            any.then(|| Arc::new(PromptCommands::of(server, prompts)) as Arc<dyn Handler>)
+        });
+        handlers.collect()
+    }
+
+    /// How every server stands, by id.
+    pub fn health(&self) -> Vec<Health> {
+        let servers = self.servers.values();
+        servers
+            .map(|server| {
+                let look = server.look();
+                Health {
+                    server: server.id().to_owned(),
+                    trusted: look.trusted,
+                    healthy: look.status == McpStatus::Connected,
+                }
+            })
+            .collect()
+    }
+
+    /// Gets the messages of a server's prompt.
+    ///
+    /// # Errors
+    ///
+    /// `Validation/MCPServerNotRegistered`, `Session/MCPUntrusted`, `Validation/PromptMissing`.
+    pub async fn consume(
+        &self,
+        server_id: &str,
+        name: &str,
+        args: BTreeMap<String, String>,
+    ) -> Result<Consumed> {
+        consume::prompt(self.server(server_id)?, name, args).await
+    }
+
+    /// Reads a server's resource, as far as its binding goes.
+    ///
+    /// # Errors
+    ///
+    /// `Validation/MCPServerNotRegistered`, `Session/MCPUntrusted`, `ProviderTransient/MCPConnectionLost`,
+    /// `Validation/ResourceMissing`.
+    pub async fn bind(&self, binding: Binding) -> Result<Bound> {
+        consume::resource(self.server(&binding.server_id)?, binding).await
+    }
+
+    /// Forgets that a server is trusted, in both scopes, and ends its connection: its next use asks as the first did.
+    ///
+    /// Gives whether it was trusted.
+    ///
+    /// # Errors
+    ///
+    /// `Validation/MCPServerNotRegistered`, `Session/MCPTrustUnavailable`.
+    pub async fn forget(&self, server_id: &str) -> Result<bool> {
+        let server = self.server(server_id)?;
+        let was_trusted = server.means.lists.forget(server_id)?;
+        server.means.audit_trust(server_id, "unknown", None);
+        server.forget().await;
+        Ok(was_trusted)
+    }
+
+    fn server(&self, server_id: &str) -> Result<&Arc<Server>> {
+        self.servers.get(server_id).ok_or_else(|| {
+            let code = &codes::MCP_SERVER_NOT_REGISTERED;
+            let message = format!("there is no MCP server `{}`", words::shown(server_id));
+            Error::new(code.class, code.name, message).with("serverId", server_id)
+        })
+    }
+
+    /// Ends every connection, and every process behind one. A server that does not let go is not waited for long.
+    pub(crate) fn close(&self) {
+        const LONGEST: Duration = Duration::from_secs(5);
+        let closing = self.servers.values().map(|server| server.close());
+        let mut closing: InOrder<_> = closing.collect();
+        let all = async { while closing.next().await.is_some() {} };
+        // In the time of the system: a clock that stands still would stand still here too.
+        block_on(in_time(&*timer::system(), LONGEST, all));
+    }
+}
+
+impl std::fmt::Debug for Mcp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.servers.keys()).finish()
+    }
+}

@@ -1,0 +1,23 @@
+//! The session as its MCP servers find it.
+
+use serde_json::Value;
+use stud_contract_meta::Result;
+use stud_diagnostics::Diagnostic;
+use stud_host_api::BoxFuture;
+
+use super::Session;
+use crate::mcp::Around;
+
+impl Around for Session {
+    fn correlation_id(&self) -> String {
+        self.correlation_id()
+    }
+
+    fn report(&self, problem: &Diagnostic) {
+        self.report(problem);
+    }
+
+    fn say(&self, text: String, origin: Value) -> BoxFuture<'_, Result<u64>> {
+        Box::pin(self.submit_from("mcp", text, Some(origin)))
+    }
+}
