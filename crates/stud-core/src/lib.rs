@@ -63,6 +63,7 @@ pub mod context;
 pub mod host;
 pub mod check;
 pub mod startup;
+pub mod shelf;
 pub mod launch;
 mod hooks;
 pub mod assistant;

@@ -50,6 +50,7 @@ pub fn validate(inspected: Inspected, settings: &Settings) -> Result<Validated, 
         versions::check_core(&track, &manifest)?;
         track.pass(Stage::RequiredCoreVersion);
         let effective = config::check(&track, &manifest, config_file.as_deref(), settings)?;
+        track.warnings.extend(effective.dropped.clone());
         track.pass(Stage::ConfigSchema);
         let members = category::check(&mut track, &manifest, folder)?;
         track.pass(Stage::Category);

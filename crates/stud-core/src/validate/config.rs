@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 use stud_contract_meta::{Kind, Manifest, strict_json};
 use stud_diagnostics::{Diagnostic, Stage, codes};
@@ -18,6 +19,8 @@ const LARGEST_CONFIG: u64 = 16 * 1024 * 1024;
 pub(crate) struct Effective {
     pub(crate) value: Value,
     pub(crate) enabled: bool,
+    /// Why a higher scope's config is not the one.
+    pub(crate) dropped: Option<Diagnostic>,
 }
 
 /// Where a config stands, for the diagnostic.
@@ -45,28 +48,76 @@ pub(crate) fn check(
         "/configSchema",
         &manifest.config_schema,
     )?;
-    let (mut config, source) = find(track, manifest, config_file, settings)?;
+    let mut dropped = None;
+    for found in settings.each(manifest.kind.settings_key(), manifest.ext_id.as_str()) {
+        let Value::Object(config) = found.value else {
+            continue;
+        };
+        let source = Source::Settings {
+            path: found.path,
+            pointer: format!("/{}/{}", manifest.kind.settings_key(), manifest.ext_id),
+            scope: found.scope,
+        };
+        match fit(track, manifest, &validator, config.clone(), &source) {
+            Ok(effective) => return Ok(effective.instead_of(dropped, found.scope, manifest)),
+            // What a project gets wrong must not take away what its user has set up.
+            Err(why) if found.scope == Scope::Project => dropped = Some(why),
+            Err(why) => return Err(dropped.unwrap_or(why)),
+        }
+    }
+    let (config, source) = beside(track, config_file)?;
+    match fit(track, manifest, &validator, config, &source) {
+        Ok(effective) => Ok(effective.instead_of(dropped, track.scope, manifest)),
+        Err(why) => Err(dropped.unwrap_or(why)),
+    }
+}
 
+impl Effective {
+    /// Says that this holds in place of a config of a higher scope, if there was one.
+    fn instead_of(self, dropped: Option<Diagnostic>, scope: Scope, manifest: &Manifest) -> Self {
+        let dropped = dropped.map(|why| {
+            let fallback = json!({"toScope": scope.as_str(), "fromExtensionId": manifest.ext_id});
+            why.downgraded()
+                .with("fallback", fallback)
+                .note(format!("the config of the {scope} scope is used instead"))
+        });
+        Self { dropped, ..self }
+    }
+}
+
+/// Checks one config.
+fn fit(
+    track: &Track,
+    manifest: &Manifest,
+    validator: &Validator,
+    mut config: Map<String, Value>,
+    source: &Source<'_>,
+) -> Result<Effective, Diagnostic> {
     // `disable` belongs to the settings, not to the plugin: it takes an inherited entry away.
     let removed = config.remove("disable") == Some(Value::Bool(true));
     if accepts(manifest, "enabled") && !config.contains_key("enabled") {
         config.insert("enabled".to_owned(), Value::Bool(true));
     }
     let enabled = !removed && config.get("enabled") != Some(&Value::Bool(false));
-    let value = Value::Object(config);
+    let effective = Effective {
+        value: Value::Object(config),
+        enabled,
+        dropped: None,
+    };
     if removed {
-        return Ok(Effective { value, enabled });
+        return Ok(effective);
     }
-    if let Some(error) = validator.iter_errors(&value).next() {
+    let value = &effective.value;
+    if let Some(error) = validator.iter_errors(value).next() {
         return Err(violation(
             track,
-            &source,
+            source,
             &schema::place(&error),
             &schema::problem(&error),
         ));
     }
-    check_pairing(track, manifest, &value, &source)?;
-    Ok(Effective { value, enabled })
+    check_pairing(track, manifest, value, source)?;
+    Ok(effective)
 }
 
 fn check_schema(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
@@ -128,22 +179,11 @@ fn is_region(manifest: &Manifest) -> bool {
         .is_some_and(|roles| roles.iter().any(|role| role == "region"))
 }
 
-fn find<'a>(
+/// The config beside the library.
+fn beside<'a>(
     track: &Track,
-    manifest: &Manifest,
     config_file: Option<&'a Path>,
-    settings: &'a Settings,
 ) -> Result<(Map<String, Value>, Source<'a>), Diagnostic> {
-    if let Some(found) = settings.extension(manifest.kind, &manifest.ext_id)
-        && let Value::Object(config) = found.value
-    {
-        let source = Source::Settings {
-            path: found.path,
-            pointer: format!("/{}/{}", manifest.kind.settings_key(), manifest.ext_id),
-            scope: found.scope,
-        };
-        return Ok((config.clone(), source));
-    }
     let Some(path) = config_file else {
         return Ok((Map::new(), Source::Nothing));
     };
