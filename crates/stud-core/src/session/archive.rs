@@ -264,10 +264,11 @@ fn keep(
     store: &dyn Store,
 ) -> Result<()> {
     let id = past.facts.session_id.clone();
-    if let Some(start) = records.first_mut() {
-        let payload = &mut start.record["payload"];
-        payload["createdAt"] = past.facts.created_at.as_str().into();
-        payload["forkedFrom"] = origin.clone();
+    let start = records.first_mut().map(|start| &mut start.record);
+    if let Some(Value::Object(payload)) = start.and_then(|start| start.get_mut("payload")) {
+        let created_at = past.facts.created_at.as_str().into();
+        payload.insert("createdAt".to_owned(), created_at);
+        payload.insert("forkedFrom".to_owned(), origin.clone());
     }
     if !records.is_empty() {
         let batch = JournalBatch {

@@ -88,13 +88,11 @@ fn go_on(
         };
         Ground::survey_within(reach, there, bundled)?
     };
-    if reach == Reach::Everything && ground.places.project_root.is_dir() {
-        let finding = if ground.trusted() {
-            Finding::StillTrusted
-        } else {
-            Finding::Undecided
-        };
-        note(&ground.places, finding)?;
+    let mut said = ground.diagnostics.iter();
+    if ground.trusted() {
+        note(&ground.places, Finding::StillTrusted)?;
+    } else if said.any(|said| said.code == &codes::PROJECT_TRUST_REQUIRED) {
+        note(&ground.places, Finding::Undecided)?;
     }
     Ok(Entrance {
         ground,
