@@ -328,7 +328,10 @@ macro_rules! category {
         $( function!(raw $shape $Export $name); )+
 
         extern "C" fn layout() -> &'static TypeLayout {
-            <$TableRef as StableAbi>::LAYOUT
+            // A static has one address wherever it is named from, so a plugin that is linked with its host is found to
+            // be of one mind with it at a glance.
+            static LAYOUT: &TypeLayout = <$TableRef as StableAbi>::LAYOUT;
+            LAYOUT
         }
 
         extern "C" fn open<T: $Export>() -> Reply<RawTable> {

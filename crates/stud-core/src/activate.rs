@@ -18,7 +18,7 @@ use crate::scope::Scope;
 use crate::sync::{Mutex, lock};
 use crate::track::{Refused, Track};
 use crate::validate::Members;
-use crate::work;
+use crate::work::{self, Whose};
 
 /// Who a running plugin is. Its host knows it by this.
 #[derive(Debug)]
@@ -41,6 +41,16 @@ pub struct Identity {
     pub config: Value,
     /// Where it is in its life.
     pub life: Life,
+}
+
+impl Identity {
+    /// Whose code it is.
+    pub(crate) fn whose(&self) -> Whose {
+        match self.path {
+            Some(_) => Whose::Strangers,
+            None => Whose::Ours,
+        }
+    }
 }
 
 /// Where a plugin is in its life, as its host sees it.
@@ -241,7 +251,7 @@ fn start(
     limits: &Limits,
 ) -> Result<Running, (Phase, Failure)> {
     let watched = |phase: Phase, work: Box<dyn FnOnce() -> Result<Running, Fault> + Send>| {
-        let outcome = work::within(limits.lifecycle, work).ok_or((
+        let outcome = identity.whose().within(limits.lifecycle, work).ok_or((
             phase,
             Failure::Silent {
                 timeout_ms: limits.lifecycle_ms(),

@@ -11,7 +11,6 @@ use crate::load::Loaded;
 use crate::track::{Refused, Track};
 use crate::validate::category::ui::handler_of;
 use crate::validate::{Members, Validated};
-use crate::work;
 
 /// A plugin whose table is known to be what its manifest says.
 #[derive(Debug, Clone)]
@@ -70,7 +69,8 @@ impl Table {
 pub fn bind(loaded: Loaded, limits: &limits::Limits) -> Result<Bound, Refused> {
     let Loaded { mut plugin, entry } = loaded;
     let kind = plugin.manifest.kind;
-    let resolved = work::within(limits.lifecycle, move || Table::resolve(kind, entry));
+    let whose = plugin.track.whose();
+    let resolved = whose.within(limits.lifecycle, move || Table::resolve(kind, entry));
     let bound = match resolved {
         Some(Ok(table)) => check_handlers(&plugin, &table.handlers()).map(|()| table),
         Some(Err(error)) => Err(explain(&plugin.track, kind, error)),

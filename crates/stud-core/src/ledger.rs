@@ -21,7 +21,7 @@ use crate::redact::Redactor;
 use crate::store::Store;
 use crate::sync::{AtomicU64, Mutex, lock, promise};
 use crate::timer::{Alarm, Timer};
-use crate::work::{Mailbox, Pace};
+use crate::work::{Mailbox, Pace, spawn};
 
 mod loose;
 
@@ -78,8 +78,8 @@ impl Ledger {
     ) -> Arc<Self> {
         let last = Arc::new(AtomicU64::new(last_seq));
         let loose_ends = Arc::new(Mutex::default());
-        // A store that is a plugin may wait for its disk, or never come back.
-        let pace = if store.appends_at_once() {
+        // A stranger's store may never come back.
+        let pace = if store.is_ours() {
             Pace::Prompt
         } else {
             Pace::Leisurely
@@ -271,12 +271,14 @@ impl Writer {
         if self.pending.is_some() {
             return;
         }
-        // Only the writer may touch the store, so the alarm posts a commit without records.
+        // Only the writer may touch the store, so the alarm posts a commit without records; and not on the clock's own
+        // thread, which others wait for.
         let ledger = self.ledger.clone();
         let job = Box::new(move || {
-            if let Some(ledger) = ledger.upgrade() {
-                ledger.commit(Vec::new(), Durability::Synced, |_| {});
-            }
+            let Some(ledger) = ledger.upgrade() else {
+                return;
+            };
+            spawn(move || ledger.commit(Vec::new(), Durability::Synced, |_| {}));
         });
         self.pending = Some(self.timer.after(SYNC_WITHIN, job));
     }

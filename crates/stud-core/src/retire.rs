@@ -7,7 +7,6 @@ use stud_diagnostics::{Diagnostic, codes};
 
 use crate::activate::Active;
 use crate::limits::Limits;
-use crate::work;
 
 /// Ends a plugin. A phase that fails does not keep the next one from running.
 pub fn retire(plugin: &Arc<Active>, limits: &Limits) -> Vec<Diagnostic> {
@@ -19,7 +18,7 @@ pub fn retire(plugin: &Arc<Active>, limits: &Limits) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for phase in phases {
         let (running, phase) = (plugin.running().clone(), *phase);
-        let outcome = work::within(limits.lifecycle, move || {
+        let outcome = plugin.identity().whose().within(limits.lifecycle, move || {
             running.lifecycle(phase, String::new())
         });
         let failed = match outcome {

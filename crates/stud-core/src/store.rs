@@ -11,7 +11,7 @@ use stud_diagnostics::codes;
 use crate::activate::{Active, Running};
 use crate::sync::{Mutex, lock};
 use crate::validate::Members;
-use crate::work::block_on;
+use crate::work::{Whose, block_on};
 
 /// Keeps sessions. Its calls block, and are made where that does no harm.
 pub trait Store: Send + Sync {
@@ -25,6 +25,11 @@ pub trait Store: Send + Sync {
     /// there is nothing to be made safe later either.
     fn appends_at_once(&self) -> bool {
         false
+    }
+
+    /// Whether its calls are known to come back, so that whoever adds records may make them itself.
+    fn is_ours(&self) -> bool {
+        self.appends_at_once()
     }
 
     /// Adds records to a session's journal, all or none. No records and `synced` makes sure of those before.
@@ -92,6 +97,10 @@ impl Store for PluginStore {
 
     fn journals(&self) -> bool {
         self.journals
+    }
+
+    fn is_ours(&self) -> bool {
+        self.plugin.identity().whose() == Whose::Ours
     }
 
     fn append(&self, session_id: &str, batch: &JournalBatch) -> Result<()> {

@@ -8,6 +8,7 @@ use stud_contract_meta::{ExtId, Kind, SemVer};
 use stud_diagnostics::{Code, Diagnostic, Source, Stage};
 
 use crate::scope::Scope;
+use crate::work::Whose;
 
 /// Where a plugin's bytes are.
 #[derive(Debug, Clone)]
@@ -66,6 +67,14 @@ impl Track {
         match &self.origin {
             Origin::Library(path) => Some(path),
             Origin::Embedded(_) => None,
+        }
+    }
+
+    /// Whose code it is.
+    pub(crate) fn whose(&self) -> Whose {
+        match &self.origin {
+            Origin::Library(_) => Whose::Strangers,
+            Origin::Embedded(_) => Whose::Ours,
         }
     }
 

@@ -138,6 +138,40 @@ mod threads {
     }
 }
 
+/// Whose code a piece of work is, and so on whose thread it may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// The program's own, the plugins it carries included. It is known to come back, so whoever wants it done does it.
+    Ours,
+    /// A library's. It may block or never return, so it runs where it can be left behind.
+    Strangers,
+}
+
+impl Whose {
+    /// Runs `work` and waits for it; nothing if a stranger's does not end in time.
+    pub(crate) fn within<T: Send + 'static>(
+        self,
+        limit: std::time::Duration,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        match self {
+            Self::Ours => Some(work()),
+            Self::Strangers => within(limit, work),
+        }
+    }
+
+    /// Drives `work`; nothing if a stranger's breaks off.
+    pub(crate) async fn drive<T: Send + 'static>(
+        self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Option<T> {
+        match self {
+            Self::Ours => Some(work.await),
+            Self::Strangers => elsewhere(work).await,
+        }
+    }
+}
+
 /// Drives `work` on a thread of its own, which may never come back; whoever waits can stop waiting.
 pub(crate) fn elsewhere<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
@@ -212,8 +246,8 @@ pub(crate) struct Mailbox<M> {
 /// How long a reader takes, and so on whose thread it may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// It never waits. Whoever finds the mailbox unattended reads what it posted, which is done before another thread
-    /// would be awake.
+    /// It waits for nothing but perhaps a disk. Whoever finds the mailbox unattended reads what it posted, which is
+    /// mostly done before another thread would be awake.
     Prompt,
     /// It may wait, or call a plugin. It runs on a thread that nobody depends on.
     Leisurely,

@@ -203,11 +203,12 @@ impl Bench<'_> {
         Ok(key)
     }
 
-    /// Asks the tool on a thread of its own, because its code may block or never come back.
+    /// Asks the tool; a stranger's on a thread of its own, because its code may block or never come back.
     async fn derive(&self, call: &Proposal) -> Result<Result<String>> {
         let voice = &self.work.voice;
         let (plugin, call) = (self.plugin.clone(), call.clone());
-        let derived = work::elsewhere(async move {
+        let whose = plugin.identity().whose();
+        let derived = whose.drive(async move {
             let Running::Tool(instance) = plugin.running() else {
                 return Err(plugin.lacks("deriveApprovalKey"));
             };

@@ -101,12 +101,12 @@ fn asked_for(error: &Error) -> Option<Duration> {
     Some(Duration::from_millis(asked_for))
 }
 
-/// Waits for the first piece on a thread of its own, because a provider's code may block or never come back.
+/// Waits for the first piece; a stranger's on a thread of its own, because its code may block or never come back.
 async fn begin(work: &Work, provider: &Arc<Active>, payload: String) -> Result<Begun> {
     let cancelled = work.voice.cancelled();
     let cx = work.voice.call(cancelled.clone(), None);
-    let provider = provider.clone();
-    let begun = work::elsewhere(async move {
+    let (whose, provider) = (provider.identity().whose(), provider.clone());
+    let begun = whose.drive(async move {
         let Running::Provider(instance) = provider.running() else {
             return Err(provider.lacks("request"));
         };

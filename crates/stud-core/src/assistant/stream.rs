@@ -125,7 +125,7 @@ fn tell_completed(work: &Work, began: Instant, said: &Said) {
         .audit("ProviderExchange", Some("ProviderResponse"), done);
 }
 
-/// Listens on a thread of its own, because a provider's code may block or never come back.
+/// Listens; to a stranger on a thread of its own, because its code may block or never come back.
 async fn listen(work: &Work, answering: Answering) -> Result<Said> {
     let ear = Ear {
         voice: work.voice.clone(),
@@ -134,7 +134,8 @@ async fn listen(work: &Work, answering: Answering) -> Result<Said> {
         journaled: 0,
         journaled_at: Instant::now(),
     };
-    let heard = work::elsewhere(ear.hear(answering));
+    let whose = answering.provider.identity().whose();
+    let heard = whose.drive(ear.hear(answering));
     match work::unless(work.voice.cancelled(), heard).await {
         Some(heard) => heard.unwrap_or_else(|| Err(closed())),
         None => Err(work.voice.called_off()),

@@ -59,7 +59,7 @@ pub(crate) fn check(
     check_rights(track, manifest)?;
     check_events(track, manifest)?;
     if let Some(slot) = &manifest.state_slot {
-        schema::compile(track, Stage::Category, "/stateSlot/schema", &slot.schema)?;
+        schema::check(track, Stage::Category, "/stateSlot/schema", &slot.schema)?;
     }
     let document = Document::new(track, Stage::Category, String::new(), &manifest.document)?;
     let (members, warnings) = match manifest.kind {
@@ -247,7 +247,7 @@ fn check_events(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
                 .with("name", event.name.as_str())
                 .help("author: choose a name of the plugin's own"));
         }
-        schema::compile(
+        schema::check(
             track,
             Stage::Category,
             &format!("/events/{index}/schema"),

@@ -12,6 +12,7 @@ use crate::platform;
 use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::track::Track;
+use crate::work::Whose;
 
 const LARGEST_CONFIG: u64 = 16 * 1024 * 1024;
 
@@ -42,12 +43,11 @@ pub(crate) fn check(
     settings: &Settings,
 ) -> Result<Effective, Diagnostic> {
     check_schema(track, manifest)?;
-    let validator = schema::compile(
-        track,
-        Stage::ConfigSchema,
-        "/configSchema",
-        &manifest.config_schema,
-    )?;
+    let strangers = match track.whose() {
+        Whose::Ours => None,
+        Whose::Strangers => Some(compile(track, manifest)?),
+    };
+    let validator = strangers.as_ref();
     let mut dropped = None;
     for found in settings.each(manifest.kind.settings_key(), manifest.ext_id.as_str()) {
         let Value::Object(config) = found.value else {
@@ -58,7 +58,7 @@ pub(crate) fn check(
             pointer: format!("/{}/{}", manifest.kind.settings_key(), manifest.ext_id),
             scope: found.scope,
         };
-        match fit(track, manifest, &validator, config.clone(), &source) {
+        match fit(track, manifest, validator, config.clone(), &source) {
             Ok(effective) => return Ok(effective.instead_of(dropped, found.scope, manifest)),
             // What a project gets wrong must not take away what its user has set up.
             Err(why) if found.scope == Scope::Project => dropped = Some(why),
@@ -66,10 +66,16 @@ pub(crate) fn check(
         }
     }
     let (config, source) = beside(track, config_file)?;
-    match fit(track, manifest, &validator, config, &source) {
+    match fit(track, manifest, validator, config, &source) {
         Ok(effective) => Ok(effective.instead_of(dropped, track.scope, manifest)),
         Err(why) => Err(dropped.unwrap_or(why)),
     }
+}
+
+/// The schema, ready to check a config with.
+fn compile(track: &Track, manifest: &Manifest) -> Result<Validator, Diagnostic> {
+    let declared = &manifest.config_schema;
+    schema::compile(track, Stage::ConfigSchema, "/configSchema", declared)
 }
 
 impl Effective {
@@ -85,11 +91,11 @@ impl Effective {
     }
 }
 
-/// Checks one config.
+/// Checks one config; the schema of a stranger has been compiled for that.
 fn fit(
     track: &Track,
     manifest: &Manifest,
-    validator: &Validator,
+    strangers: Option<&Validator>,
     mut config: Map<String, Value>,
     source: &Source<'_>,
 ) -> Result<Effective, Diagnostic> {
@@ -104,10 +110,21 @@ fn fit(
         enabled,
         dropped: None,
     };
-    if removed {
+    // The program's own plugins do without a config if their schema lets them, and their tests know that it does.
+    let is_default = matches!(source, Source::Nothing)
+        && strangers.is_none()
+        && manifest.config_schema.get("required").is_none();
+    if removed || is_default {
         return Ok(effective);
     }
     let value = &effective.value;
+    let compiled;
+    let validator = if let Some(validator) = strangers {
+        validator
+    } else {
+        compiled = compile(track, manifest)?;
+        &compiled
+    };
     if let Some(error) = validator.iter_errors(value).next() {
         return Err(violation(
             track,
@@ -141,7 +158,7 @@ fn check_schema(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
             "the config schema must have `\"additionalProperties\": false`",
         ));
     }
-    if manifest.kind == Kind::Ui {
+    if manifest.kind == Kind::Ui && track.whose() == Whose::Strangers {
         let acceptable = [("enabled", json!(true)), ("targetUI", json!("default-tui"))];
         let needed = if is_region(manifest) { 2 } else { 1 };
         for (name, sample) in &acceptable[..needed] {

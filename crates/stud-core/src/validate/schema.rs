@@ -7,6 +7,23 @@ use stud_diagnostics::{Diagnostic, Stage, codes};
 
 use super::document::escape;
 use crate::track::Track;
+use crate::work::Whose;
+
+/// Makes sure that a schema that stands at `pointer` of the manifest compiles.
+///
+/// The program's own plugins are held to this by its tests, as libraries; starting it does not do it again, because it
+/// takes longer than everything else that is checked of a manifest.
+pub(crate) fn check(
+    track: &Track,
+    stage: Stage,
+    pointer: &str,
+    schema: &Value,
+) -> Result<(), Diagnostic> {
+    match track.whose() {
+        Whose::Ours => Ok(()),
+        Whose::Strangers => compile(track, stage, pointer, schema).map(drop),
+    }
+}
 
 /// Compiles a schema that stands at `pointer` of the manifest.
 pub(crate) fn compile(

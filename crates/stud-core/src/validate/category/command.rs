@@ -53,7 +53,7 @@ pub(super) fn check(document: &Document<'_>) -> Result<Members, Diagnostic> {
                 .help("author: say in one line what it does; the palette shows it"));
         }
         let arguments = command.required("argsSchema", "a JSON Schema object")?;
-        schema::compile(
+        schema::check(
             document.track,
             document.stage,
             &command.path("argsSchema"),

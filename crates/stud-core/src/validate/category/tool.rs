@@ -40,7 +40,7 @@ pub(super) fn check(document: &Document<'_>) -> Result<Members, Diagnostic> {
         tool.object("inputSchema", "a JSON Schema object")?;
         for member in ["inputSchema", "outputSchema"] {
             if let Some(declared) = tool.members.get(member) {
-                schema::compile(document.track, document.stage, &tool.path(member), declared)?;
+                schema::check(document.track, document.stage, &tool.path(member), declared)?;
             }
         }
     }
