@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use stud_tests::World;
 
-use crate::support::{code, failure, keys};
+use crate::support::{code, failure, keys, without_surface};
 
 fn lines(text: &str) -> Vec<Value> {
     let lines = text.lines().map(serde_json::from_str);
@@ -102,6 +102,14 @@ fn a_turn_that_fails_says_so_in_the_result_and_the_status() {
 fn flags_are_refused_with_their_own_codes() {
     for (arguments, expected) in [
         (&["--mode", "careful"][..], "InvalidMode"),
+        (&["--mode", "--yolo"], "ArgumentMissing"),
+        (&["--sm"], "ArgumentMissing"),
+        (&["--sm", "--yolo"], "ArgumentMissing"),
+        (&["--sm", "plan"], "UnsupportedFlag"),
+        (&["--param"], "ArgumentMissing"),
+        (&["-x"], "UnknownFlag"),
+        (&["--api-key"], "UnsupportedFlag"),
+        (&["--api-key=sk-canary"], "UnsupportedFlag"),
         (&["--api-key", "sk-canary"], "UnsupportedFlag"),
         (&["--param", "temperature"], "InvalidParam"),
         (&["--param", "=1"], "InvalidParam"),
@@ -112,6 +120,9 @@ fn flags_are_refused_with_their_own_codes() {
         assert_eq!(answer.status, 2, "{answer:#?}");
         let surface: Value = serde_json::from_str(answer.stderr.lines().last().unwrap()).unwrap();
         assert_eq!(surface["error"]["code"], expected, "{arguments:?}");
+        let flag = surface["error"]["context"]["flag"].as_str().unwrap();
+        assert!(arguments[0].starts_with(flag), "{flag}");
+        assert!(!answer.stderr.contains("canary"), "a key is not repeated");
     }
 }
 
@@ -122,6 +133,7 @@ fn a_model_that_the_provider_does_not_have_is_refused() {
     world.write("home/settings.json", settings.to_string());
     let answer = world.stud(&["--headless", "--json", "hello"]);
     assert_eq!((answer.status, answer.stdout.as_str()), (1, ""));
+    let answer = without_surface(answer, "stderr.startup-error");
     assert_eq!(code(&failure(&answer)), "Validation/ModelNotInProvider");
 }
 
@@ -131,6 +143,7 @@ fn a_project_that_nobody_decided_about_needs_somebody_to_ask() {
     std::fs::create_dir_all(world.project().join(".stud")).unwrap();
     let answer = world.stud(&["--headless", "--json", "hello"]);
     assert_eq!((answer.status, answer.stdout.as_str()), (1, ""));
+    let answer = without_surface(answer, "stderr.startup-error");
     assert_eq!(code(&failure(&answer)), "Validation/HeadlessTrustRequired");
     for way_in in ["--yolo", "--safe-mode"] {
         let answer = world.stud(&["--headless", way_in, "hello"]);

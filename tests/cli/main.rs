@@ -35,6 +35,17 @@ mod headless;
 #[cfg(test)]
 mod grants;
 #[cfg(test)]
+mod setup;
+#[cfg(test)]
+mod doctor;
+#[cfg(test)]
+mod sessions;
+#[cfg(test)]
+mod terminal;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod untrusted;
+#[cfg(test)]
 mod new;
 #[cfg(test)]
 mod new_builds;

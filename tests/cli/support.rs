@@ -166,6 +166,22 @@ pub(crate) fn failure(answer: &Answer) -> Value {
     diagnostic
 }
 
+/// An answer without the line for programs that says that no session came of it.
+pub(crate) fn without_surface(mut answer: Answer, surface: &str) -> Answer {
+    let lines: Vec<&str> = answer.stderr.lines().collect();
+    let (told, rest): (Vec<&str>, Vec<&str>) = lines
+        .into_iter()
+        .partition(|line| line.contains("\"surface\""));
+    let [told] = told[..] else {
+        panic!("{answer:#?}");
+    };
+    let told: Value = serde_json::from_str(told).unwrap();
+    assert_eq!(told["surface"], surface);
+    assert_eq!(keys(&told["error"]), ["class", "code", "context"]);
+    answer.stderr = rest.join("\n");
+    answer
+}
+
 /// Whether a terminal might do anything with the text but draw it.
 pub(crate) fn is_harmless(text: &str) -> bool {
     let steers = |c: char| {

@@ -74,8 +74,11 @@ fn found(case: &Case, answer: &Answer, class: &str, code: &str) -> Result<Vec<Va
     let has_code = |said: &Value| said["class"] == class && said["code"] == code;
     let full = format!("{class}/{code}");
     let mut all = match case.found {
-        Place::Stderr => serde_json::from_str(answer.stderr.trim())
-            .into_iter()
+        // A session that could not begin says so on a line of its own.
+        Place::Stderr => answer
+            .stderr
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
             .collect(),
         Place::Surface => {
             let line = answer.stderr.lines().last().unwrap_or_default();

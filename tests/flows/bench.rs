@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
-use stud_tests::{Elf, World, eventually, fixture};
+use stud_tests::{Elf, Terminal, World, eventually, fixture};
 
 use crate::talk::Talk;
 
@@ -200,6 +200,37 @@ impl Bench {
             self.install("line-ui", "ui");
         }
         Talk::begin(self.world.command().args(more))
+    }
+
+    /// Starts `stud` at a terminal.
+    pub(crate) fn terminal(&self, more: &[&str]) -> Terminal {
+        if self.form == Form::Libraries {
+            self.install("line-ui", "ui");
+        }
+        Terminal::start(self.world.command().args(more))
+    }
+
+    /// What was put on record outside any session, in order.
+    pub(crate) fn deeds(&self) -> Vec<Value> {
+        lines(&self.world.home().join("audit.jsonl"))
+    }
+
+    /// Fails if a text stands in any file of the home but this one.
+    pub(crate) fn nowhere_but(&self, file: &str, text: &str) {
+        let home = self.world.home();
+        let mut folders = vec![home.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path != home.join(file) {
+                    let bytes = std::fs::read(&path).unwrap();
+                    let found = String::from_utf8_lossy(&bytes).contains(text);
+                    assert!(!found, "it stands in {}", path.display());
+                }
+            }
+        }
     }
 
     /// The sessions that are kept, oldest first.

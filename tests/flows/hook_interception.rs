@@ -292,7 +292,10 @@ fn every_slot_shows_what_passes_there() {
         for slot in ["COMPOSE_REQUEST/post", "SEND_REQUEST/pre"] {
             let requests = seen(slot);
             assert_eq!(requests.len(), 2);
-            assert_eq!(members(&requests[0]), ["messages", "modelId", "tools"]);
+            assert_eq!(
+                members(&requests[0]),
+                ["messages", "modelId", "system", "tools"]
+            );
         }
         for slot in ["SEND_REQUEST/post", "STREAM_RESPONSE/pre"] {
             let exchange = |iteration| json!({"providerId": "echo", "modelId": "echo-1", "iteration": iteration});

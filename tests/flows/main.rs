@@ -8,6 +8,8 @@ mod talk;
 mod bench;
 mod backend;
 
+mod first_run;
+mod project_trust;
 mod default_chat;
 mod tool_call_cycle;
 mod hook_interception;

@@ -68,6 +68,72 @@ fn patterns_that_no_scope_wants_are_a_mistake() {
     });
 }
 
+/// What `stud doctor` says of a setting: its value, its scope and its file; and the codes of all problems.
+fn effective(bench: &Bench, key: &str) -> (Value, Value, Vec<Value>) {
+    let found = bench.world.stud(&["doctor", "--json"]).json();
+    let settings = found["settings"].as_array().unwrap();
+    let set = settings.iter().find(|set| set["key"] == key).unwrap();
+    let problems = found["problems"].as_array().unwrap();
+    let problems = problems.iter().map(|problem| problem["code"].clone());
+    (
+        set["value"].clone(),
+        set["scope"].clone(),
+        problems.collect(),
+    )
+}
+
+#[test]
+fn a_value_is_that_of_the_highest_scope_and_knows_it() {
+    in_both_forms(|bench| {
+        let key = "loop.maxContinuations";
+        let is = |value: u64, scope: &str| (json!(value), json!(scope), Vec::new());
+        assert_eq!(effective(bench, key), is(50, "bundled"));
+        bench.settings(&json!({"loop": {"maxContinuations": 7}}));
+        assert_eq!(effective(bench, key), is(7, "global"));
+        let project = json!({"loop": {"maxContinuations": 8}});
+        bench
+            .world
+            .write("project/.stud/settings.json", project.to_string());
+        let (value, scope, problems) = effective(bench, key);
+        assert_eq!((value, scope), (json!(7), json!("global")), "not trusted");
+        assert_eq!(problems, ["ProjectTrustRequired"]);
+        bench.trust();
+        assert_eq!(effective(bench, key), is(8, "project"));
+    });
+}
+
+#[test]
+fn a_config_of_the_project_that_does_not_fit_gives_way_to_the_one_below() {
+    in_both_forms(|bench| {
+        let own = json!({"color": "never"});
+        bench.settings(&json!({"ui": {"line-ui": own}}));
+        let project = json!({"ui": {"line-ui": {"color": 5}}});
+        bench
+            .world
+            .write("project/.stud/settings.json", project.to_string());
+        bench.trust();
+        let (value, scope, problems) = effective(bench, "ui.line-ui");
+        assert_eq!((value, scope), (own, json!("global")));
+        assert_eq!(problems, ["ConfigSchemaViolation"]);
+        let found = bench.world.stud(&["doctor", "--json"]);
+        assert_eq!(found.status, 0, "it is a warning");
+        let problem = &found.json()["problems"][0];
+        assert_eq!(
+            problem["context"]["fallback"],
+            json!({"toScope": "global", "fromExtensionId": "line-ui"})
+        );
+        // The session begins all the same.
+        let mut talk = bench.talk(&[]);
+        talk.say("hello");
+        talk.hears("USER hello");
+        assert_eq!(talk.end().0, 0);
+        // What the person gets wrong has nothing to give way to.
+        std::fs::remove_file(bench.world.path("project/.stud/settings.json")).unwrap();
+        bench.settings(&json!({"ui": {"line-ui": {"color": 5}}}));
+        assert_eq!(bench.world.stud(&["doctor"]).status, 1);
+    });
+}
+
 /// Puts `/greet` into a scope under an id of its own.
 fn greeter(bench: &Bench, root: &str, id: &str) {
     bench.place(

@@ -9,11 +9,13 @@ mod wait;
 mod core;
 mod door;
 mod live;
+mod terminal;
 
 pub use core::Core;
 pub use door::{Called, Calling, Door, code_of};
 pub use fixtures::{fixture, mcp_server, stud_program, target_folder, workspace_root};
 pub use live::{Live, Talking, impatient};
 pub use patch::{Elf, section_of};
+pub use terminal::Terminal;
 pub use wait::eventually;
 pub use world::{Answer, World};

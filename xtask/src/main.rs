@@ -11,6 +11,7 @@ mod suggest;
 mod help;
 mod cargo;
 mod workspace;
+mod tracer;
 mod tree;
 mod source;
 mod problem;

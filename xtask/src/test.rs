@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::cargo::{cargo, has};
 use crate::failure::{Failure, Outcome};
 use crate::workspace::Workspace;
-use crate::{check, fixtures, reference};
+use crate::{check, fixtures, reference, tracer};
 
 /// One step; the order of [`ALL`] is the order of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,6 +178,7 @@ impl Step {
                     }
                 }
                 if self == Self::Tests {
+                    tracer::provide();
                     // The step before built them; a test run by hand builds its own.
                     command.env("STUD_FIXTURES_BUILT", "1");
                 }

@@ -14,11 +14,12 @@ mod children;
 mod payload;
 mod sessions;
 mod time;
+pub mod bootstrap;
 
 pub use chain::{Broken, Chain, Reason, Step, Verified, verify, verify_each};
 pub use line::GENESIS;
 pub use opening::TornTail;
-pub use sessions::{Kept, find, folder, kept};
+pub use sessions::{Kept, find, folder, is_written, kept};
 pub use stud_host_api::audit::{ActiveSubagent, AuditQuery, AuditRecord};
 pub use time::moment;
 

@@ -1,6 +1,7 @@
 //! What a run stands on: where things are, what is trusted, what is set.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
 
 pub use stud_abi::EmbeddedPlugin;
 use stud_diagnostics::{Diagnostic, codes};
@@ -38,6 +39,44 @@ pub enum Reach {
     ProjectOnce,
     /// To what the program carries and the person's own settings, and no further.
     BundledOnly,
+}
+
+/// Whether a path, with its links followed, leads to `root` or below. Nothing below `root` is looked at to tell.
+fn leads_into(path: &Path, root: &Path) -> bool {
+    const MOST_LINKS: usize = 40;
+    let Ok(path) = std::path::absolute(path) else {
+        return false;
+    };
+    let mut reached = PathBuf::new();
+    let mut ahead: Vec<OsString> = steps(&path);
+    let mut links = 0;
+    while let Some(step) = ahead.pop() {
+        if step == ".." {
+            reached.pop();
+            continue;
+        }
+        reached.push(step);
+        if reached == root {
+            return true;
+        }
+        if let Ok(target) = std::fs::read_link(&reached) {
+            links += 1;
+            if links > MOST_LINKS {
+                return false;
+            }
+            // What an absolute target begins with replaces everything before it.
+            reached.pop();
+            ahead.extend(steps(&target));
+        }
+    }
+    false
+}
+
+/// The steps of a path, the first one last.
+fn steps(path: &Path) -> Vec<OsString> {
+    let steps = path.components().rev();
+    let steps = steps.filter(|step| *step != Component::CurDir);
+    steps.map(|step| step.as_os_str().to_owned()).collect()
 }
 
 impl Ground {
@@ -118,19 +157,12 @@ impl Ground {
 
     /// Why nothing at `path` may be read: it lies in a project that is not trusted.
     pub fn closed(&self, path: &Path) -> Option<&Diagnostic> {
-        let root = &self.places.project_root;
-        let below = |path: &Path, root: &Path| path.starts_with(root);
-        let named = std::path::absolute(path).is_ok_and(|path| below(&path, root));
-        // A link from elsewhere leads to the same place.
-        let real = || {
-            let (path, root) = (path.canonicalize(), root.canonicalize());
-            path.is_ok_and(|path| root.is_ok_and(|root| below(&path, &root)))
-        };
         let untrusted = self
             .diagnostics
             .iter()
             .find(|diagnostic| diagnostic.code == &codes::PROJECT_TRUST_REQUIRED)?;
-        (named || real()).then_some(untrusted)
+        let root = self.places.project_root.canonicalize().ok()?;
+        leads_into(path, &root).then_some(untrusted)
     }
 
     /// The folders that hold plugins, lowest scope first. A project is among them only once it is trusted.
@@ -142,5 +174,42 @@ impl Ground {
         let global = (Scope::Global, self.places.global_root.as_path());
         let global = (self.reach != Reach::BundledOnly).then_some(global);
         global.into_iter().chain(project)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_into_a_folder_are_told_without_looking_into_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        let at = |name: &str| base.join(name);
+        std::fs::create_dir_all(at("project/.stud/tools")).unwrap();
+        std::fs::create_dir_all(at("other/deep")).unwrap();
+        let link = |target: PathBuf, name: &str| {
+            std::os::unix::fs::symlink(target, at(name)).unwrap();
+        };
+        link(at("project/.stud"), "whole");
+        link(
+            PathBuf::from("../../project/.stud/tools/x.so"),
+            "other/deep/x.so",
+        );
+        link(at("loop"), "loop");
+        let root = at("project/.stud");
+        for (path, leads) in [
+            ("project/.stud", true),
+            ("project/.stud/tools/none.so", true),
+            ("project/../project/./.stud/x", true),
+            ("whole/tools/x.so", true),
+            ("other/deep/x.so", true),
+            ("project/.stud/../x", true),
+            ("project/.studio/x", false),
+            ("other/deep/y.so", false),
+            ("loop/x", false),
+        ] {
+            assert_eq!(leads_into(&at(path), &root), leads, "{path}");
+        }
     }
 }

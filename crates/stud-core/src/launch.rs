@@ -25,12 +25,22 @@ use crate::redact::Redactor;
 use crate::reload::reload;
 use crate::report::PluginReport;
 use crate::rules::Rules;
-use crate::session::{Founding, Session, SessionLink, last_written, open};
+use crate::session::archive::latest;
+use crate::session::{Founding, Session, SessionLink, open};
 use crate::startup::{Plugins, Rising};
-use crate::store::{MemoryStore, PluginStore, Snapshots, Store};
+use crate::store::{self, MemoryStore, Store};
 use crate::switch;
 use crate::timer;
 use crate::work::block_on;
+
+/// How long a tool's prompt waits unless the tool or `interaction.defaultTimeoutMs` says otherwise.
+pub const DEFAULT_TIMEOUT_MS: u64 = 300_000;
+
+/// How long the last interactor may be away before nobody is there, unless `interaction.interactorGraceMs` is set.
+pub const INTERACTOR_GRACE_MS: u64 = 30_000;
+
+/// How often a tool may ask again, unless `interaction.maxReprompts` is set.
+pub const MOST_REPROMPTS: u32 = 10;
 
 /// How a session is begun.
 #[derive(Debug, Clone, Default)]
@@ -111,7 +121,7 @@ pub fn launch_with(
             started.stop(&means.limits);
             return Err(error);
         }
-        None => return Err(crate::store::unavailable("no session could be opened")),
+        None => return Err(store::unavailable("no session could be opened")),
     };
     session
         .metrics()
@@ -164,16 +174,8 @@ struct Opening<'a> {
 
 impl Rising for Opening<'_> {
     fn stores_up(&mut self, stores: &[Arc<Active>]) {
-        let active = stores
-            .iter()
-            .find(|store| store.identity().life.word() == "active");
-        let store = active.and_then(PluginStore::of);
-        let store: Arc<dyn Store> = match store {
-            Some(store) if store.journals() => Arc::new(store),
-            Some(store) => Arc::new(Snapshots::new(store)),
-            None => Arc::new(MemoryStore::default()),
-        };
-        let session = self.open(store);
+        let store = store::active(stores);
+        let session = self.open(store.unwrap_or_else(|| Arc::new(MemoryStore::default())));
         if let Ok(session) = &session {
             self.link.set(session);
             (self.opened)(session);
@@ -217,7 +219,7 @@ impl Opening<'_> {
                 trails: Some(places.global_root.join("sessions")),
                 redactor: self.redactor.clone(),
                 absence: self.absence(),
-                tool_timeout: self.millis("interaction", "defaultTimeoutMs", 300_000),
+                tool_timeout: self.millis("interaction", "defaultTimeoutMs", DEFAULT_TIMEOUT_MS),
                 rules: self.rules()?,
                 params: self.params()?,
                 most_reprompts: self.most_reprompts(),
@@ -250,7 +252,7 @@ impl Opening<'_> {
     fn most_reprompts(&self) -> u32 {
         let set = self.setting("interaction", "maxReprompts");
         let set = set.and_then(Value::as_u64).map(u32::try_from);
-        set.map_or(10, |set| set.unwrap_or(u32::MAX))
+        set.map_or(MOST_REPROMPTS, |set| set.unwrap_or(u32::MAX))
     }
 
     fn mode(&self) -> SecurityMode {
@@ -305,20 +307,10 @@ impl Opening<'_> {
             } else {
                 HeadlessGrant::Deny
             },
-            grace: self.millis("interaction", "interactorGraceMs", 30_000),
+            grace: self.millis("interaction", "interactorGraceMs", INTERACTOR_GRACE_MS),
             letting_go: self.launch.limits.event,
         }
     }
-}
-
-/// The session that was written last. Those that cannot be read are passed over.
-fn latest(store: &dyn Store) -> Result<String> {
-    let sessions = store.list()?.into_iter();
-    let readable = sessions.filter_map(|id| Some((last_written(&id, store)?, id)));
-    readable.max().map(|(_, id)| id).ok_or_else(|| {
-        let code = &codes::RESUME_MISMATCH;
-        Error::new(code.class, code.name, "there is no session to go on with")
-    })
 }
 
 impl Launched {

@@ -70,6 +70,7 @@ mod deeds;
 pub mod host;
 pub mod check;
 pub mod startup;
+pub mod shelf;
 pub mod launch;
 mod hooks;
 pub mod assistant;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use stud_contract_meta::{ExtId, Reference};
+use stud_contract_meta::{ExtId, Kind, Reference};
 use stud_diagnostics::{Diagnostic, Stage, codes};
 
 use crate::layer::Layered;
@@ -69,6 +69,10 @@ pub fn order(layered: Layered) -> Ordered {
 }
 
 impl Candidate {
+    pub(crate) fn is_store(&self) -> bool {
+        self.chosen.manifest.kind == Kind::SessionStore
+    }
+
     fn of(mut chain: Vec<Validated>) -> Option<Self> {
         if chain.is_empty() {
             return None;

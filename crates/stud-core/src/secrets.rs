@@ -150,6 +150,23 @@ impl Env {
         Ok(value)
     }
 
+    /// Whether a reference leads to something. A keyring is not asked for the value, because that may ask its owner.
+    pub fn leads_somewhere(&self, reference: &SecretReference) -> Result<bool> {
+        let name = &reference.name;
+        let in_vault = || Ok(self.vault.names()?.contains(name));
+        match reference.kind {
+            ReferenceKind::Env => match self.outside_vault(name) {
+                Some(_) => Ok(true),
+                None => in_vault(),
+            },
+            ReferenceKind::Keyring => in_vault(),
+            ReferenceKind::File => {
+                let file = std::fs::metadata(self.global_root.join(name));
+                Ok(file.is_ok_and(|file| file.is_file() && file.len() > 0))
+            }
+        }
+    }
+
     fn outside_vault(&self, name: &str) -> Option<Resolved> {
         let of = |source| {
             move |value: String| Resolved {

@@ -49,13 +49,13 @@ mod slots;
 mod snapshot;
 mod state;
 mod turn;
+pub mod archive;
 
 pub(crate) use compacting::{Compaction, Segment};
 pub use inputs::Input;
 pub(crate) use inputs::blank;
 pub(crate) use kept::{Kept, Size};
 pub use open::{Founding, open};
-pub(crate) use past::last_written;
 pub use slots::Slot;
 pub use state::{State, Trigger};
 pub use stud_host_api::session::SecurityMode;

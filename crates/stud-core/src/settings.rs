@@ -4,13 +4,13 @@ mod active;
 mod change;
 
 pub use active::choose;
-pub use change::change;
+pub use change::{change, section};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
-use stud_contract_meta::{ExtId, Kind, strict_json};
+use stud_contract_meta::{Kind, strict_json};
 use stud_diagnostics::{Diagnostic, codes};
 
 use crate::nearest::nearest;
@@ -63,34 +63,64 @@ pub struct Sourced<'a> {
     pub path: &'a Path,
 }
 
+/// What holds for a key once all scopes are laid over one another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Effective<'a> {
+    /// The key with its member, such as `active.provider` or `tools.grep`.
+    pub key: String,
+    /// What holds.
+    pub value: Value,
+    /// The highest scope that has a say in it.
+    pub scope: Scope,
+    /// The file it stands in.
+    pub path: &'a Path,
+}
+
 impl Settings {
     /// Reads the settings of one scope and lays them over what is there; a missing file adds nothing.
     pub fn layer(&mut self, scope: Scope, root: &Path) -> Result<(), Diagnostic> {
         let path = root.join("settings.json");
-        let bytes = match platform::read_file(&path, LARGEST_SETTINGS) {
-            Ok(bytes) => bytes,
-            Err(ReadError::Missing) => return Ok(()),
-            Err(error) => return Err(misshapen(&path, "", &format!("cannot be read: {error}"))),
-        };
-        let document = check(&path, &bytes)?;
-        self.layers.push(Layer {
-            scope,
-            path,
-            document,
-        });
+        if let Some(document) = read(&path)? {
+            self.layers.push(Layer {
+                scope,
+                path,
+                document,
+            });
+        }
         Ok(())
     }
 
-    /// The config of one extension: the highest scope that has any replaces the others as a whole.
-    pub fn extension(&self, kind: Kind, id: &ExtId) -> Option<Sourced<'_>> {
-        self.layers.iter().rev().find_map(|layer| {
-            let value = layer.document.get(kind.settings_key())?.get(id.as_str())?;
-            Some(Sourced {
+    /// Everything that is set, by key: what holds, and where it stands.
+    pub fn effective(&self) -> Vec<Effective<'_>> {
+        let mut names = BTreeSet::new();
+        for layer in &self.layers {
+            for (key, members) in &layer.document {
+                let members = members.as_object().into_iter().flatten();
+                names.extend(members.map(|(member, _)| (key.as_str(), member.as_str())));
+            }
+        }
+        let effective = names.into_iter().filter_map(|(key, member)| {
+            let set = self.get(key, member)?;
+            let value = match (key, member) {
+                ("securityMode", "allowlist") => self.allowlist().into(),
+                _ => set.value.clone(),
+            };
+            Some(Effective {
+                key: format!("{key}.{member}"),
                 value,
-                scope: layer.scope,
-                path: &layer.path,
+                scope: set.scope,
+                path: set.path,
             })
-        })
+        });
+        effective.collect()
+    }
+
+    /// The patterns of all scopes together, each once.
+    fn allowlist(&self) -> Vec<String> {
+        let listed = self.each("securityMode", "allowlist");
+        let listed = listed.flat_map(|set| set.value.as_array().into_iter().flatten());
+        let patterns: BTreeSet<&str> = listed.filter_map(Value::as_str).collect();
+        patterns.into_iter().map(str::to_owned).collect()
     }
 
     /// Everything that is configured for a category, by id: the highest scope that has any of one replaces the others.
@@ -130,6 +160,15 @@ impl Settings {
                 path: &layer.path,
             })
         })
+    }
+}
+
+/// What a settings file says; nothing if there is none.
+fn read(path: &Path) -> Result<Option<Map<String, Value>>, Diagnostic> {
+    match platform::read_file(path, LARGEST_SETTINGS) {
+        Ok(bytes) => check(path, &bytes).map(Some),
+        Err(ReadError::Missing) => Ok(None),
+        Err(error) => Err(misshapen(path, "", &format!("cannot be read: {error}"))),
     }
 }
 
@@ -290,12 +329,40 @@ mod tests {
             (Scope::Project, r#"{"tools":{"grep":{"a":3}}}"#),
         ])
         .unwrap();
-        let found = settings
-            .extension(Kind::Tool, &ExtId::parse("grep").unwrap())
-            .unwrap();
+        let found = settings.get("tools", "grep").unwrap();
         assert_eq!(
             (found.value.to_string().as_str(), found.scope),
             (r#"{"a":3}"#, Scope::Project)
+        );
+    }
+
+    #[test]
+    fn what_holds_knows_its_scope_and_allowlists_add_up() {
+        let settings = layered(&[
+            (
+                Scope::Global,
+                r#"{"securityMode":{"mode":"allowlist","allowlist":["b","a"]},"tools":{"grep":{"a":1}}}"#,
+            ),
+            (
+                Scope::Project,
+                r#"{"securityMode":{"allowlist":["c","a"]},"active":{"provider":"echo"}}"#,
+            ),
+        ])
+        .unwrap();
+        let effective = settings.effective();
+        let shown: Vec<_> = effective
+            .iter()
+            .map(|set| (set.key.as_str(), set.value.to_string(), set.scope))
+            .collect();
+        let of = |key, value: &str, scope| (key, value.to_owned(), scope);
+        assert_eq!(
+            shown,
+            [
+                of("active.provider", r#""echo""#, Scope::Project),
+                of("securityMode.allowlist", r#"["a","b","c"]"#, Scope::Project),
+                of("securityMode.mode", r#""allowlist""#, Scope::Global),
+                of("tools.grep", r#"{"a":1}"#, Scope::Global),
+            ]
         );
     }
 

@@ -92,6 +92,24 @@ pub fn start(ground: &Ground, means: &Means) -> Started {
 
 /// Opens every plugin that passes.
 pub fn prepare(ground: &Ground, limits: &Limits) -> Plugins {
+    prepare_those(ground, limits, |_| true)
+}
+
+/// Opens the session stores alone, for a look at what they keep. What else there is stays closed and unmentioned.
+pub fn prepare_stores(ground: &Ground, limits: &Limits) -> Plugins {
+    prepare_those(ground, limits, |plan| {
+        let mut stores = plan.iter().filter(|candidate| candidate.is_store());
+        // What one depends on could depend on anything, so then everything is opened.
+        stores.any(|store| !store.chosen.manifest.depends_on.is_empty())
+    })
+}
+
+/// Opens every plugin that passes, or the session stores alone where `everything` is not wanted.
+fn prepare_those(
+    ground: &Ground,
+    limits: &Limits,
+    everything: impl Fn(&[Candidate]) -> bool,
+) -> Plugins {
     let Discovered {
         found,
         mut refused,
@@ -114,8 +132,11 @@ pub fn prepare(ground: &Ground, limits: &Limits) -> Plugins {
         diagnostics: diagnostics.collect(),
         stores: Stores::below(&ground.places.global_root),
     };
+    let everything = everything(&ordered.plan);
     for candidate in ordered.plan {
-        plugins.open(candidate, limits);
+        if everything || candidate.is_store() {
+            plugins.open(candidate, limits);
+        }
     }
     for candidate in ordered.disabled {
         plugins.rest(candidate.chosen, Status::Disabled);

@@ -124,6 +124,19 @@ impl Store for PluginStore {
     }
 }
 
+/// The active one among the stores that run.
+pub fn active(stores: &[Arc<Active>]) -> Option<Arc<dyn Store>> {
+    let active = stores
+        .iter()
+        .find(|store| store.identity().life.word() == "active");
+    let store = active.and_then(PluginStore::of)?;
+    Some(if store.journals() {
+        Arc::new(store)
+    } else {
+        Arc::new(Snapshots::new(store))
+    })
+}
+
 fn json(value: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| unavailable(&error.to_string()))
 }

@@ -14,12 +14,18 @@ use crate::platform::{self, Durability, Places, ReadError};
 #[derive(Debug, Clone)]
 pub struct TrustedProject {
     root: PathBuf,
+    canonical: PathBuf,
 }
 
 impl TrustedProject {
     /// The project's `.stud` folder.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The same with its links resolved, as decisions name it.
+    pub fn canonical(&self) -> &Path {
+        &self.canonical
     }
 }
 
@@ -35,15 +41,21 @@ pub enum Entered {
 }
 
 /// Looks whether the project has a folder, and whether it is trusted.
+///
+/// Whoever runs stud in the folder that holds the global root is in no project: those plugins and settings are global.
 pub fn enter(places: &Places) -> Result<Entered, Diagnostic> {
     if !places.project_root.is_dir() {
         return Ok(Entered::Absent);
     }
-    let store = TrustStore::open(places)?;
     let canonical = canonical(&places.project_root)?;
+    if is_global(places, &canonical) {
+        return Ok(Entered::Absent);
+    }
+    let store = TrustStore::open(places)?;
     if store.is_trusted(&canonical) {
         return Ok(Entered::Trusted(TrustedProject {
             root: places.project_root.clone(),
+            canonical,
         }));
     }
     let shown = canonical.display().to_string();
@@ -61,13 +73,20 @@ pub fn enter(places: &Places) -> Result<Entered, Diagnostic> {
 
 /// Takes the project in for this run alone. Nothing is kept of the decision.
 pub fn enter_once(places: &Places) -> Entered {
-    if places.project_root.is_dir() {
-        Entered::Trusted(TrustedProject {
-            root: places.project_root.clone(),
-        })
-    } else {
-        Entered::Absent
+    match canonical(&places.project_root) {
+        Ok(canonical) if places.project_root.is_dir() && !is_global(places, &canonical) => {
+            Entered::Trusted(TrustedProject {
+                root: places.project_root.clone(),
+                canonical,
+            })
+        }
+        _ => Entered::Absent,
     }
+}
+
+fn is_global(places: &Places, canonical: &Path) -> bool {
+    let global = places.global_root.canonicalize();
+    global.is_ok_and(|global| global == canonical)
 }
 
 /// The decisions made so far, newest last.
@@ -177,10 +196,8 @@ impl TrustStore {
         trusted
     }
 
-    /// Records a decision; deciding the same again changes nothing.
-    ///
-    /// Two processes that decide at once do so one after the other, so that neither decision is lost.
-    pub fn decide(places: &Places, decision: Decision) -> Result<PathBuf, Diagnostic> {
+    /// The folder that a decision would be about, if one can be made: it is there, and its name can be kept.
+    pub fn subject(places: &Places) -> Result<PathBuf, Diagnostic> {
         let canonical = canonical(&places.project_root)?;
         if canonical.to_str().is_none() {
             return Err(Diagnostic::error(
@@ -190,6 +207,22 @@ impl TrustStore {
             .file(canonical)
             .help("rename the folder"));
         }
+        if is_global(places, &canonical) {
+            return Err(Diagnostic::error(
+                &codes::TRUST_ENTRY_INVALID,
+                "this is the global folder, not a project's; what is in it is used anyway",
+            )
+            .file(canonical)
+            .help("change to the folder of a project"));
+        }
+        Ok(canonical)
+    }
+
+    /// Records a decision; deciding the same again changes nothing.
+    ///
+    /// Two processes that decide at once do so one after the other, so that neither decision is lost.
+    pub fn decide(places: &Places, decision: Decision) -> Result<PathBuf, Diagnostic> {
+        let canonical = Self::subject(places)?;
         let lock = places.global_root.join("trust.lock");
         let decided = platform::alone(&lock, || Self::open(places)?.append(&canonical, decision));
         decided.unwrap_or_else(|error| Err(unwritten(&lock, &error)))?;
@@ -197,11 +230,7 @@ impl TrustStore {
     }
 
     fn append(&mut self, canonical: &Path, decision: Decision) -> Result<(), Diagnostic> {
-        let newest = self.newest(canonical);
-        // Taking back a trust that was never given would only lengthen the history.
-        let nothing_new =
-            newest == Some(decision) || (newest.is_none() && decision == Decision::Declined);
-        if nothing_new {
+        if self.newest(canonical) == Some(decision) {
             return Ok(());
         }
         self.entries.push(Entry {
@@ -309,6 +338,16 @@ mod tests {
         TrustStore::decide(&places, Decision::Declined).unwrap();
         assert!(!is_trusted(&places));
         assert_eq!(TrustStore::open(&places).unwrap().entries.len(), 2);
+    }
+
+    #[test]
+    fn the_global_folder_is_no_project() {
+        let (_folder, mut places) = places();
+        places.global_root.clone_from(&places.project_root);
+        assert!(matches!(enter(&places).unwrap(), Entered::Absent));
+        assert!(matches!(enter_once(&places), Entered::Absent));
+        let refused = TrustStore::decide(&places, Decision::Trusted).unwrap_err();
+        assert_eq!(refused.code, &codes::TRUST_ENTRY_INVALID);
     }
 
     #[test]

@@ -59,6 +59,7 @@ pub fn validate(inspected: Inspected, settings: &Settings) -> Result<Validated, 
             config_file.as_deref(),
             settings,
         )?;
+        track.warnings.extend(effective.dropped.clone());
         track.pass(Stage::ConfigSchema);
         let members = category::check(&mut track, &manifest, folder)?;
         track.pass(Stage::Category);

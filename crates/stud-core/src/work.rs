@@ -166,7 +166,8 @@ impl Whose {
         work: impl Future<Output = T> + Send + 'static,
     ) -> Option<T> {
         match self {
-            Self::Ours => Some(work.await),
+            // Boxed, so that what waits for it need not have room for it.
+            Self::Ours => Some(Box::pin(work).await),
             Self::Strangers => elsewhere(work).await,
         }
     }

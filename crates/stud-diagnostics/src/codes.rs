@@ -80,6 +80,8 @@ codes! {
         ContextOverflow => CONTEXT_OVERFLOW, since "0.1.0";
         /// The plugin was written against a contract version this core does not speak.
         ContractVersionMismatch => CONTRACT_VERSION_MISMATCH, since "0.1.0";
+        /// There is an entry of this id in the settings already.
+        DuplicateConfigKey => DUPLICATE_CONFIG_KEY, since "0.1.0";
         /// The library does not export the entry symbol its manifest names.
         EntrySymbolMissing => ENTRY_SYMBOL_MISSING, since "0.1.0";
         /// An environment name the plugin requires is not set.
@@ -246,7 +248,7 @@ codes! {
         UnknownProtocol => UNKNOWN_PROTOCOL, since "0.1.0";
         /// A settings file has a top-level key that does not exist.
         UnknownTopLevelKey => UNKNOWN_TOP_LEVEL_KEY, since "0.1.0";
-        /// A flag was given that stud deliberately does not have.
+        /// A flag was given that this stud knows and does not take.
         UnsupportedFlag => UNSUPPORTED_FLAG, since "0.1.0";
         /// An approval for the project was given where no project is trusted.
         UntrustedProjectCachePath => UNTRUSTED_PROJECT_CACHE_PATH, since "0.1.0";
@@ -354,6 +356,8 @@ codes! {
         ProjectTrustRequired => PROJECT_TRUST_REQUIRED, since "0.1.0";
         /// A provider's stream does not end as it must.
         ProviderProtocolViolation => PROVIDER_PROTOCOL_VIOLATION, since "0.1.0";
+        /// A session has no record with the number that was asked for.
+        RecordNotFound => RECORD_NOT_FOUND, since "0.1.0";
         /// The session cannot be resumed with the store that is active.
         ResumeMismatch => RESUME_MISMATCH, since "0.1.0";
         /// A resolved secret was about to be kept in a document that must not hold any.

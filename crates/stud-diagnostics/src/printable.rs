@@ -8,8 +8,20 @@ use std::fmt::Write as _;
 ///
 /// Line breaks are written out too: one value can never look like two lines of ours.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if text.chars().any(is_hostile) {
-        Cow::Owned(escape(text))
+    written_out(text, |_| false)
+}
+
+/// The same for text of several lines, in which line breaks and tabs stay.
+pub fn printable_text(text: &str) -> Cow<'_, str> {
+    written_out(text, |character| matches!(character, '\n' | '\t'))
+}
+
+fn written_out(text: &str, stays: fn(char) -> bool) -> Cow<'_, str> {
+    if text
+        .chars()
+        .any(|character| is_hostile(character) && !stays(character))
+    {
+        Cow::Owned(escape(text, stays))
     } else {
         Cow::Borrowed(text)
     }
@@ -18,7 +30,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 /// Like [`printable`], cut to `limit` characters of the original with `…` in place of the rest.
 pub fn printable_within(text: &str, limit: usize) -> Cow<'_, str> {
     match text.char_indices().nth(limit) {
-        Some((end, _)) => Cow::Owned(escape(&text[..end]) + "…"),
+        Some((end, _)) => Cow::Owned(escape(&text[..end], |_| false) + "…"),
         None => printable(text),
     }
 }
@@ -40,10 +52,11 @@ pub(crate) fn is_hostile(character: char) -> bool {
         )
 }
 
-fn escape(text: &str) -> String {
+fn escape(text: &str, stays: fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len() + 16);
     for character in text.chars() {
         match character {
+            _ if stays(character) => shown.push(character),
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
             '\t' => shown.push_str("\\t"),
@@ -61,7 +74,7 @@ fn escape(text: &str) -> String {
 mod tests {
     use std::borrow::Cow;
 
-    use super::{printable, printable_within};
+    use super::{printable, printable_text, printable_within};
 
     #[test]
     fn plain_text_is_borrowed() {
@@ -77,6 +90,12 @@ mod tests {
         check("a\u{200b}\u{feff}", "a\\u{200b}\\u{feff}");
         check("a\nb\r\tc\u{7f}\u{9b}", "a\\nb\\r\\tc\\u{7f}\\u{9b}");
         check("\u{2028}\u{e0041}", "\\u{2028}\\u{e0041}");
+    }
+
+    #[test]
+    fn text_of_several_lines_keeps_them() {
+        assert!(matches!(printable_text("a\n\tb"), Cow::Borrowed(_)));
+        assert_eq!(printable_text("a\r\n\u{1b}[2J"), "a\\r\n\\u{1b}[2J");
     }
 
     #[test]

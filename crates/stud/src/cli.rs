@@ -1,21 +1,21 @@
 //! The words of the command line.
 
-use std::io::Write as _;
+mod sessions;
+mod usage;
+
+pub(crate) use sessions::{ExportFormat, SessionsVerb};
+pub(crate) use usage::{explain_usage, refuse_flag};
+
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
-use serde_json::{Value, json};
+use serde_json::Value;
 use stud_contract_meta::Kind;
 use stud_core::audit::moment;
 use stud_core::nearest::nearest;
 use stud_core::session::SecurityMode;
-use stud_diagnostics::{Code, codes};
-
-use crate::output::escaped;
-
 /// A plugin host for coding assistants.
 ///
 /// Without a verb, `stud` begins a session: what you type is answered, and tools ask before they act.
@@ -26,14 +26,16 @@ use crate::output::escaped;
     name = "stud",
     version,
     args_conflicts_with_subcommands = false,
-    arg_required_else_help = false,
-    disable_help_subcommand = true
+    arg_required_else_help = false
 )]
 #[command(after_help = "Examples:\n  \
     stud                                  talk, in this terminal\n  \
     stud --headless 'what is in src/?'    one answer, for scripts\n  \
     stud --headless --json 'hello'        the same as a stream of JSON lines\n  \
     stud --continue                       go on where the last session ended\n  \
+    stud setup                            choose the model that answers\n  \
+    stud doctor                           what is set, what runs, and what is wrong\n  \
+    stud sessions list                    what was said, newest first\n  \
     stud plugin new line-count            start a plugin\n  \
     stud plugin check target/debug/libline_count.so\n  \
     stud plugin list                      what is loaded, and what was refused\n  \
@@ -94,9 +96,12 @@ pub(crate) struct Converse {
     /// Go on with the session that was used last.
     #[arg(long = "continue", conflicts_with = "resume")]
     pub(crate) continue_: bool,
-    /// Go on with this session.
+    /// Go on with this session; the beginning of its id is enough.
     #[arg(long, value_name = "SESSION")]
     pub(crate) resume: Option<String>,
+    /// Begin with this state machine.
+    #[arg(long, value_name = "ID")]
+    pub(crate) sm: Option<String>,
     /// Set a parameter of the provider, such as `temperature=0.2`; may be given several times.
     #[arg(long = "param", value_name = "PATH=VALUE", value_parser = param_of)]
     pub(crate) params: Vec<(String, Value)>,
@@ -107,7 +112,7 @@ pub(crate) struct Converse {
     #[arg(long)]
     pub(crate) safe_mode: bool,
     /// Keys are never given on the command line, where every process can read them.
-    #[arg(long, hide = true, num_args = 0..=1, value_parser = refuse_key)]
+    #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "", value_parser = refuse_key)]
     pub(crate) api_key: Option<String>,
 }
 
@@ -143,6 +148,19 @@ fn mode_of(word: &str) -> Result<SecurityMode, String> {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Choose the provider and the model that answer, and say where the key is.
+    ///
+    /// Asks for the provider, how it comes by its key, a name for it, the key or the variable that holds it, the model
+    /// and the address. Nothing is written before the last answer. Answers may come from a pipe, one on each line.
+    Setup,
+    /// Show every setting with its file, every plugin with its state, and everything that is wrong.
+    ///
+    /// Connects to nothing. In a project that is not trusted, nothing of it is looked at.
+    #[command(after_help = "Exit status: 0 nothing is wrong, 1 something is, 2 wrong usage.")]
+    Doctor,
+    /// List, show, fork and export sessions.
+    #[command(subcommand)]
+    Sessions(SessionsVerb),
     /// List, inspect, check, start and pin plugins.
     #[command(subcommand)]
     Plugin(PluginVerb),
@@ -161,6 +179,15 @@ pub(crate) enum Verb {
     /// `~/.stud/sessions/<id>/audit/trail.jsonl`. A record holds the hash of the one before it, so a change shows.
     #[command(subcommand)]
     Audit(AuditVerb),
+    /// Print a script that completes words of `stud` in a shell.
+    #[command(after_help = "Examples:\n  \
+        stud completions bash > ~/.local/share/bash-completion/completions/stud\n  \
+        stud completions zsh > ~/.zfunc/_stud\n  \
+        stud completions fish > ~/.config/fish/completions/stud.fish")]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -331,65 +358,4 @@ pub(crate) struct Trust {
     /// Show the trusted folders.
     #[arg(long)]
     pub(crate) list: bool,
-}
-
-/// Says what is wrong with the command line, for people and for programs.
-pub(crate) fn explain_usage(error: &clap::Error) -> ExitCode {
-    let asked_for = matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-    );
-    let _ = error.print();
-    if asked_for {
-        return ExitCode::SUCCESS;
-    }
-    let code = code_of(error);
-    let flag = [
-        ContextKind::InvalidArg,
-        ContextKind::InvalidSubcommand,
-        ContextKind::InvalidValue,
-    ]
-    .into_iter()
-    .find_map(|kind| error.get(kind))
-    .map(|value| match value {
-        ContextValue::String(text) => text.clone(),
-        other => other.to_string(),
-    });
-    let surface = json!({
-        "surface": "cli.validation-error",
-        "error": {
-            "class": code.class.as_str(),
-            "code": code.name,
-            "context": { "flag": flag, "usage": "stud --help" },
-        },
-    });
-    let surface = escaped(&surface.to_string());
-    let _ = writeln!(std::io::stderr().lock(), "{surface}");
-    ExitCode::from(2)
-}
-
-fn code_of(error: &clap::Error) -> &'static Code {
-    let arg = error.get(ContextKind::InvalidArg).map(ToString::to_string);
-    let about = |flag: &str| arg.as_deref().is_some_and(|arg| arg.starts_with(flag));
-    match error.kind() {
-        _ if about("--api-key") => &codes::UNSUPPORTED_FLAG,
-        ErrorKind::InvalidValue if value_is_missing(error) => &codes::ARGUMENT_MISSING,
-        ErrorKind::ValueValidation | ErrorKind::InvalidValue if about("--mode") => {
-            &codes::INVALID_MODE
-        }
-        ErrorKind::ValueValidation if about("--param") => &codes::INVALID_PARAM,
-        ErrorKind::MissingRequiredArgument
-        | ErrorKind::MissingSubcommand
-        | ErrorKind::TooFewValues
-        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => &codes::ARGUMENT_MISSING,
-        _ => &codes::UNKNOWN_FLAG,
-    }
-}
-
-/// A flag that stands last has an empty value, as the parser sees it.
-fn value_is_missing(error: &clap::Error) -> bool {
-    let value = error
-        .get(ContextKind::InvalidValue)
-        .map(ToString::to_string);
-    value.is_none_or(|value| value.is_empty())
 }

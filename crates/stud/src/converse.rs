@@ -13,11 +13,11 @@ use stud_core::model::Model;
 use stud_core::session::{Ending, Session};
 use stud_core::startup;
 use stud_core::work::block_on;
-use stud_diagnostics::{Diagnostic, Severity, codes};
+use stud_diagnostics::{Diagnostic, Severity, codes, printable};
 
 use crate::bundled;
 use crate::cli::Converse;
-use crate::output::{Outcome, Output, Verdict, told};
+use crate::output::{Outcome, Output, Verdict, escaped, surface, told};
 
 mod entrance;
 mod report;
@@ -28,27 +28,59 @@ use signals::Signals;
 
 pub(crate) fn run(arguments: &Converse, output: &Output) -> Verdict {
     let headless = arguments.headless || output.is_json();
+    let signals = Signals::listen().map_err(deaf)?;
+    match begin(arguments, headless, &signals, output) {
+        Ok(Some(begun)) => carry_on(begun, headless, &signals, output),
+        Ok(None) => Ok(Outcome::Done),
+        Err(why) => {
+            output.fail(&why);
+            startup_error(&why, headless);
+            let called_off = why.code == &codes::TURN_CANCELLED;
+            Ok(if called_off {
+                Outcome::Cancelled
+            } else {
+                Outcome::Refused
+            })
+        }
+    }
+}
+
+/// A session, and what is said in it first.
+struct Begun {
+    launched: Launched,
+    first: Option<String>,
+    report: Option<Arc<Report>>,
+}
+
+/// From the arguments to a session that is ready for its first turn; none if there is nothing to begin.
+fn begin(
+    arguments: &Converse,
+    headless: bool,
+    signals: &Signals,
+    output: &Output,
+) -> Result<Option<Begun>, Diagnostic> {
     let bundled = if headless {
         bundled::without_terminal()
     } else {
         bundled::plugins()
     };
-    let Some(ground) = entrance::enter(arguments, headless, bundled, output)? else {
-        return Ok(Outcome::Done);
+    let Some(entrance) = entrance::enter(arguments, headless, bundled)? else {
+        return Ok(None);
     };
+    let ground = &entrance.ground;
     let first = first_input(arguments, headless)?;
     if headless && first.is_none() {
-        return Ok(Outcome::Done);
+        return Ok(None);
     }
-    let signals = Signals::listen().map_err(deaf)?;
     if !headless {
-        greet(&ground);
+        greet(ground, arguments);
     }
+    signals.await_session();
     let limits = Limits::default();
-    let plugins = startup::prepare(&ground, &limits);
-    let how = how(arguments, headless, limits);
+    let plugins = startup::prepare(ground, &limits);
+    let how = how(arguments, headless, entrance.resume, limits);
     let report = output.is_json().then(Report::new);
-    let launched = launch_with(&ground, &plugins, &how, |session| {
+    let launched = launch_with(ground, &plugins, &how, |session| {
         if let Some(report) = &report {
             session
                 .books()
@@ -60,8 +92,8 @@ pub(crate) fn run(arguments: &Converse, output: &Output) -> Verdict {
     .map_err(told)?;
     let refused = warn_of_the_refused(&launched, output);
     let session = &launched.session;
-    let strict = arguments.strict || is_strict(&ground);
-    let ready = fit_to_start(&ground, session, strict.then_some(refused).flatten());
+    let strict = arguments.strict || is_strict(ground);
+    let ready = fit_to_start(ground, session, strict.then_some(refused).flatten());
     if let Err(unfit) = ready {
         let _ = session.close();
         return Err(unfit);
@@ -70,7 +102,17 @@ pub(crate) fn run(arguments: &Converse, output: &Output) -> Verdict {
         report.begin(session);
     }
     signals.steer(session);
-    let last = talk(session, first, headless);
+    Ok(Some(Begun {
+        launched,
+        first,
+        report,
+    }))
+}
+
+/// From the first turn to the end of the session.
+fn carry_on(begun: Begun, headless: bool, signals: &Signals, output: &Output) -> Verdict {
+    let session = &begun.launched.session;
+    let last = talk(session, begun.first, headless);
     let closed = session.close();
     let last = last.map_err(told)?;
     closed.map_err(told)?;
@@ -78,7 +120,7 @@ pub(crate) fn run(arguments: &Converse, output: &Output) -> Verdict {
         _ if signals.ended_session() => Ok(Outcome::Cancelled),
         Some(mut answered) if headless => {
             answered.text = session.books().redactor.text(&answered.text).into_owned();
-            if let Some(report) = &report {
+            if let Some(report) = &begun.report {
                 report.end(&answered, session);
             }
             Ok(finish(&answered, output))
@@ -87,12 +129,7 @@ pub(crate) fn run(arguments: &Converse, output: &Output) -> Verdict {
     }
 }
 
-fn how(arguments: &Converse, headless: bool, limits: Limits) -> Launch {
-    let resume = match &arguments.resume {
-        Some(id) => Some(Resume::Session(id.clone())),
-        None if arguments.continue_ => Some(Resume::Latest),
-        None => None,
-    };
+fn how(arguments: &Converse, headless: bool, resume: Option<Resume>, limits: Limits) -> Launch {
     Launch {
         headless,
         yolo: arguments.yolo,
@@ -188,15 +225,36 @@ fn is_strict(ground: &Ground) -> bool {
 }
 
 /// Says what answers and how to end, before a UI has the terminal.
-fn greet(ground: &Ground) {
+fn greet(ground: &Ground, arguments: &Converse) {
     if !io::stdin().is_terminal() {
         return;
     }
-    let mut lines = vec![format!("stud {}", env!("CARGO_PKG_VERSION"))];
-    if ground.settings.get("active", "provider").is_none() {
+    let set = |key, member| ground.settings.get(key, member)?.value.as_str();
+    let provider = set("active", "provider").unwrap_or("echo");
+    let entry = ground.settings.get("providers", provider);
+    let models = entry.map(|entry| &entry.value["models"][0]);
+    let model = models.and_then(|first| first.as_str().or_else(|| first["id"].as_str()));
+    let model = set("active", "model").or(model).unwrap_or_default();
+    let mode = arguments.mode.map(|mode| serde_json::json!(mode));
+    let mode = mode.as_ref().and_then(|mode| mode.as_str());
+    let mode = mode
+        .or_else(|| set("securityMode", "mode"))
+        .unwrap_or("ask");
+    // A session that goes on keeps the mode it began with.
+    let is_new = !arguments.continue_ && arguments.resume.is_none();
+    let mode = if is_new {
+        format!(", mode {}", printable(mode))
+    } else {
+        String::new()
+    };
+    let mut lines = vec![format!(
+        "stud {}: {} answers{mode}",
+        env!("CARGO_PKG_VERSION"),
+        printable(format!("{provider} {model}").trim_end()),
+    )];
+    if provider == "echo" {
         lines.push(
-            "`echo` answers: a stand-in that repeats what you say. Name a real provider as `active.provider` in \
-             ~/.stud/settings.json."
+            "`echo` is a stand-in that repeats what you say. `stud setup` sets up a real provider."
                 .to_owned(),
         );
     }
@@ -225,7 +283,7 @@ fn finish(answered: &Answered, output: &Output) -> Outcome {
     match &answered.ending {
         Ending::Completed => {
             if !output.is_json() {
-                output.line(&answered.text);
+                output.words(&answered.text);
             }
             Outcome::Done
         }
@@ -244,16 +302,24 @@ fn finish(answered: &Answered, output: &Output) -> Outcome {
 
 /// One line for programs: somebody had to be asked.
 fn interaction_required(error: &Error) {
-    let surface = serde_json::json!({
-        "surface": "headless.interaction-required",
-        "error": {
-            "class": error.class(),
-            "code": error.code(),
-            "context": error.context(),
-        },
-    });
-    let line = crate::output::escaped(&surface.to_string());
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let line = surface(
+        "headless.interaction-required",
+        error.class(),
+        error.code(),
+        error.context(),
+    );
+    let _ = writeln!(io::stderr().lock(), "{}", escaped(&line));
+}
+
+/// One line for programs: no session came of it.
+fn startup_error(why: &Diagnostic, headless: bool) {
+    let name = if headless {
+        "stderr.startup-error"
+    } else {
+        "default-tui.startup-error"
+    };
+    let line = surface(name, why.class().as_str(), why.code.name, &why.context);
+    let _ = writeln!(io::stderr().lock(), "{}", escaped(&line));
 }
 
 fn deaf(error: io::Error) -> Diagnostic {

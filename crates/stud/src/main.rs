@@ -5,16 +5,24 @@ mod output;
 mod cli;
 mod bundled;
 mod setup;
+mod ask;
 mod explain;
+mod completions;
 mod trust;
 mod grants;
 mod audit;
 mod plugin;
+mod sessions;
+mod doctor;
+mod provider_setup;
+mod first_run;
 mod converse;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use serde_json::Map;
+use stud_diagnostics::codes;
 
 use crate::cli::{Cli, Verb};
 use crate::output::{Outcome, Output};
@@ -27,9 +35,17 @@ fn main() -> ExitCode {
     if let Some(error) = cli.mistyped_verb() {
         return cli::explain_usage(&error);
     }
+    if cli.converse.sm.is_some() {
+        let why = "this stud checks and loads state machines, and cannot run one yet";
+        return cli::refuse_flag("--sm", why, &codes::UNSUPPORTED_FLAG, Map::new());
+    }
     let output = Output::new(cli.json);
     let outcome = match cli.verb {
         None => converse::run(&cli.converse, &output),
+        Some(Verb::Setup) => provider_setup::run(&output),
+        Some(Verb::Doctor) => doctor::run(&output),
+        Some(Verb::Sessions(verb)) => sessions::run(&verb, &output),
+        Some(Verb::Completions { shell }) => Ok(completions::run(shell, &output)),
         Some(Verb::Plugin(verb)) => plugin::run(verb, &output),
         Some(Verb::Explain(explain)) => explain::run(&explain, &output),
         Some(Verb::Trust(trust)) => trust::run(&trust, &output),
@@ -43,7 +59,8 @@ fn main() -> ExitCode {
         Ok(Outcome::Cancelled) => ExitCode::from(130),
         Err(diagnostic) => {
             output.fail(&diagnostic);
-            ExitCode::from(1)
+            let called_off = diagnostic.code == &codes::TURN_CANCELLED;
+            ExitCode::from(if called_off { 130 } else { 1 })
         }
     }
 }

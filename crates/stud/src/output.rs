@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 use stud_contract_meta::Error;
 use stud_diagnostics::render::{self, Color};
-use stud_diagnostics::{Class, Code, Diagnostic, codes, printable};
+use stud_diagnostics::{Class, Code, Diagnostic, codes, printable, printable_text};
 
 /// How a verb ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +53,16 @@ impl Output {
 
     pub(crate) fn is_json(&self) -> bool {
         self.json
+    }
+
+    /// Words of a model on standard output: as they are for a program, and written out for a terminal, which would obey
+    /// them.
+    pub(crate) fn words(&self, text: &str) {
+        if self.out.is_terminal() {
+            self.line(printable_text(text));
+        } else {
+            self.line(text);
+        }
     }
 
     /// One line of text on standard output.
@@ -160,6 +171,17 @@ pub(crate) fn told(error: Error) -> Diagnostic {
         diagnostic = diagnostic.with(key, value.clone());
     }
     diagnostic
+}
+
+/// One line for programs about what ended the program before a session could tell it.
+pub(crate) fn surface(
+    surface: &str,
+    class: &str,
+    code: &str,
+    context: &Map<String, Value>,
+) -> String {
+    let error = json!({"class": class, "code": code, "context": context});
+    json!({"surface": surface, "error": error}).to_string()
 }
 
 /// JSON in which no character can steer a terminal; it reads as the same value.

@@ -24,9 +24,14 @@ pub(crate) fn places() -> Result<Places, Diagnostic> {
 /// The ground of this run, and the means to run plugins on it outside any session.
 pub(crate) fn ground() -> Result<(Ground, Means), Diagnostic> {
     let ground = Ground::survey(places()?, bundled::plugins())?;
-    let means = Means {
-        hosts: Arc::new(Hosts::detached(&ground)),
-        limits: Limits::default(),
-    };
+    let means = means(&ground);
     Ok((ground, means))
+}
+
+/// The means to run plugins outside any session.
+pub(crate) fn means(ground: &Ground) -> Means {
+    Means {
+        hosts: Arc::new(Hosts::detached(ground)),
+        limits: Limits::default(),
+    }
 }

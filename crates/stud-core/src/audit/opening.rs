@@ -4,6 +4,7 @@ use std::fs::{DirBuilder, File, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use stud_contract_meta::Result;
 use stud_diagnostics::{Diagnostic, codes};
@@ -11,6 +12,7 @@ use stud_diagnostics::{Diagnostic, codes};
 use super::sink::Span;
 use super::tail::Tail;
 use super::unavailable;
+use crate::work;
 
 /// The piece of a record that a crash left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,13 +62,25 @@ pub(super) fn open_file(folder: &Path, path: &Path) -> Result<File> {
         .map_err(failed)?;
     file.set_permissions(Permissions::from_mode(0o600))
         .map_err(failed)?;
-    match file.try_lock() {
+    match lock(&file) {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(unavailable(path, "somebody else is writing it")),
         // A file system without locks is used without one.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(file),
         Err(TryLockError::Error(error)) => Err(failed(error)),
     }
+}
+
+/// Takes the lock of the only writer. Somebody who only looks whether there is a writer holds it for a moment, which is
+/// waited for.
+fn lock(file: &File) -> std::result::Result<(), TryLockError> {
+    for pause in [1, 5, 25] {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => work::pause(Duration::from_millis(pause)),
+            settled => return settled,
+        }
+    }
+    file.try_lock()
 }
 
 /// Copies what is behind the last whole record to a file of its own, and cuts it off.

@@ -1,12 +1,13 @@
 //! Where the trails of all sessions are, and which one is meant.
 
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use stud_diagnostics::{Diagnostic, codes, printable_within};
+use stud_diagnostics::{Diagnostic, codes};
 
 use super::FILE;
-use crate::nearest::nearest;
+use crate::ids::{self, Among};
 
 /// A session that has a trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,58 +58,24 @@ pub fn kept(global_root: &Path) -> Result<Vec<Kept>, Diagnostic> {
 ///
 /// `Session/SessionNotFound` if that is none, `Session/SessionAmbiguous` if it is several.
 pub fn find(global_root: &Path, word: &str) -> Result<Kept, Diagnostic> {
-    let mut kept = kept(global_root)?;
-    if let Some(exact) = kept.iter().position(|kept| kept.session_id == word) {
-        return Ok(kept.swap_remove(exact));
-    }
-    let mut meant = kept
-        .iter()
-        .filter(|kept| !word.is_empty() && kept.session_id.starts_with(word));
-    match (meant.next(), meant.next()) {
-        (Some(one), None) => Ok(one.clone()),
-        (Some(one), Some(other)) => Err(ambiguous(word, [one, other].into_iter().chain(meant))),
-        (None, _) => Err(unknown(word, &kept)),
-    }
-}
-
-/// As many candidates as a person wants to read.
-const SHOWN: usize = 8;
-
-fn ambiguous<'a>(word: &str, meant: impl Iterator<Item = &'a Kept>) -> Diagnostic {
-    let ids: Vec<&str> = meant.map(|kept| kept.session_id.as_str()).collect();
-    let shown = ids[..SHOWN.min(ids.len())].join("`, `");
-    let more = match ids.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
+    let kept = kept(global_root)?;
+    let known: Vec<String> = kept.iter().map(|kept| kept.session_id.clone()).collect();
+    let among = Among {
+        what: "session with an audit trail",
+        listed_by: "stud audit verify",
     };
-    let message = format!("`{}` begins the id of {} sessions", short(word), ids.len());
-    Diagnostic::error(&codes::SESSION_AMBIGUOUS, message)
-        .with("asked", word)
-        .with("candidates", ids)
-        .note(format!("they are `{shown}`{more}"))
-        .help("give more of the id")
+    let session_id = ids::meant(word, &known, among)?.to_owned();
+    let path = folder(global_root, &session_id).join(FILE);
+    Ok(Kept { session_id, path })
 }
 
-fn unknown(word: &str, kept: &[Kept]) -> Diagnostic {
-    let message = format!(
-        "no session with an audit trail has an id that begins with `{}`",
-        short(word)
-    );
-    let diagnostic = Diagnostic::error(&codes::SESSION_NOT_FOUND, message).with("asked", word);
-    let ids = kept.iter().map(|kept| kept.session_id.as_str());
-    match (nearest(word, ids), kept.last()) {
-        (Some(near), _) => diagnostic.help(format!("did you mean `{near}`?")),
-        (None, Some(newest)) => {
-            let newest = &newest.session_id;
-            diagnostic.help(format!(
-                "the newest of {} is `{newest}`; `stud audit verify` lists them all",
-                kept.len()
-            ))
-        }
-        (None, None) => diagnostic.help("there is none yet"),
+/// Whether somebody writes the trail of a session now, which whoever has the session open does.
+pub fn is_written(global_root: &Path, session_id: &str) -> bool {
+    let path = folder(global_root, session_id).join(FILE);
+    if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
+        return false;
     }
-}
-
-fn short(word: &str) -> String {
-    printable_within(word, 64).into_owned()
+    let file = File::open(path);
+    // The lock goes with the file at the end of this function. Who opens a trail in this moment tries again.
+    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }

@@ -18,7 +18,7 @@ use super::server::Server;
 use super::stock::RemoteTool;
 use super::words::{cut, shown};
 use crate::toolbox::ToolGiver;
-use crate::work::unless;
+use crate::work::{Whose, unless};
 
 /// The tools of one listing.
 pub(super) struct RemoteTools {

@@ -30,6 +30,8 @@ pub(crate) fn last_written(id: &str, store: &dyn Store) -> Option<String> {
 /// What is known of a session before it is opened.
 pub(super) struct Past {
     pub(super) facts: Facts,
+    /// When something last happened, as far as is known.
+    pub(super) updated_at: String,
     pub(super) last_seq: u64,
     pub(super) turn_count: u64,
     pub(super) conversation: Conversation,
@@ -51,6 +53,7 @@ impl Past {
 
     fn blank(facts: Facts) -> Self {
         Self {
+            updated_at: facts.created_at.clone(),
             facts,
             last_seq: 0,
             turn_count: 0,
@@ -102,6 +105,7 @@ impl Past {
                 mode: manifest.mode,
                 created_at: manifest.created_at,
             },
+            updated_at: manifest.updated_at,
             last_seq: core.through_seq,
             turn_count: core.turn_count,
             conversation: Conversation::of(manifest.messages),
@@ -111,7 +115,7 @@ impl Past {
         })
     }
 
-    fn of_first_record(id: &str, store: &dyn Store) -> Result<Option<Self>> {
+    pub(super) fn of_first_record(id: &str, store: &dyn Store) -> Result<Option<Self>> {
         if !store.journals() {
             return Ok(None);
         }
@@ -157,8 +161,9 @@ impl Past {
     }
 
     /// What one record adds to what is known.
-    fn take(&mut self, record: TranscriptRecord) {
+    pub(super) fn take(&mut self, record: TranscriptRecord) {
         self.last_seq = record.seq;
+        self.updated_at.clone_from(&record.timestamp);
         self.loose_ends.take(&record.kind, &record.payload);
         let TranscriptRecord { seq, payload, .. } = record;
         let turn_id = record.correlation_id.as_deref();

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use stud_contract_meta::Result;
 use stud_contract_session_store::{Durability, SessionManifest, SlotBlob, Stored};
 
 use super::kept::Kept;
 use super::memory::SNAPSHOT_BUDGET;
-use super::{Input, Session};
+use super::{Facts, Input, Session};
 use crate::ledger::{LooseEnds, closed};
 use crate::planted::{Fault, planted};
 use crate::platform;
@@ -137,30 +137,41 @@ impl Session {
     fn stored(&self, cut: Cut) -> Stored {
         let Cut {
             core,
-            mut slots,
+            slots,
             messages,
         } = cut;
-        slots.push(SlotBlob {
-            ext_id: CORE_SLOT.to_owned(),
-            slot_version: "1.0.0".to_owned(),
-            payload: serde_json::to_value(core).unwrap_or_default(),
-        });
         let mut messages: Vec<_> = messages.iter().map(|kept| kept.message().clone()).collect();
         for message in &mut messages {
             for value in message.values_mut() {
                 self.books.redactor.redact(value);
             }
         }
-        let manifest = SessionManifest {
-            session_id: self.id().to_owned(),
-            project_root: self.facts.project_root.display().to_string(),
-            mode: self.facts.mode,
-            messages,
-            sm_state: None,
-            store_id: self.store.store_id().to_owned(),
-            created_at: self.facts.created_at.clone(),
-            updated_at: platform::rfc3339(platform::now()),
-        };
-        Stored { manifest, slots }
+        stored(&self.facts, self.store.store_id(), core, slots, messages)
     }
+}
+
+/// A session as a store keeps it.
+pub(super) fn stored(
+    facts: &Facts,
+    store_id: &str,
+    core: CoreSlot,
+    mut slots: Vec<SlotBlob>,
+    messages: Vec<Map<String, Value>>,
+) -> Stored {
+    slots.push(SlotBlob {
+        ext_id: CORE_SLOT.to_owned(),
+        slot_version: "1.0.0".to_owned(),
+        payload: serde_json::to_value(core).unwrap_or_default(),
+    });
+    let manifest = SessionManifest {
+        session_id: facts.session_id.clone(),
+        project_root: facts.project_root.display().to_string(),
+        mode: facts.mode,
+        messages,
+        sm_state: None,
+        store_id: store_id.to_owned(),
+        created_at: facts.created_at.clone(),
+        updated_at: platform::rfc3339(platform::now()),
+    };
+    Stored { manifest, slots }
 }

@@ -62,6 +62,21 @@ pub(super) fn rewrite<T>(
     changed.unwrap_or_else(|error| Err(unwritable(&lock, &error)))
 }
 
+/// The object at a key of the settings; it is made if need be.
+pub fn section<'a>(
+    document: &'a mut Map<String, Value>,
+    key: &str,
+    path: &Path,
+) -> Result<&'a mut Map<String, Value>, Diagnostic> {
+    let section = document
+        .entry(key)
+        .or_insert_with(|| Value::Object(Map::new()));
+    match section {
+        Value::Object(section) => Ok(section),
+        _ => Err(misshapen(path, &format!("/{key}"), "is not an object")),
+    }
+}
+
 /// Who may read the file stays as it is; nobody else may read a new one, since settings can hold what is private.
 fn mode_of(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt as _;
@@ -143,5 +158,20 @@ mod tests {
                 .unwrap()
                 .ends_with("settings.lock")
         );
+    }
+
+    #[test]
+    fn a_link_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().join("elsewhere.json");
+        std::fs::write(&real, "{}").unwrap();
+        let link = folder.path().join("settings.json");
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        change(folder.path(), |document| {
+            section(document, "active", &link).map(drop)
+        })
+        .unwrap();
+        assert!(link.is_symlink());
+        assert!(std::fs::read_to_string(real).unwrap().contains("active"));
     }
 }

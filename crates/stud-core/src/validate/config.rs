@@ -21,6 +21,8 @@ pub(crate) struct Effective {
     /// What core reads itself and the plugin has no place for.
     pub(crate) kept: Map<String, Value>,
     pub(crate) enabled: bool,
+    /// Why a higher scope's config is not the one.
+    pub(crate) dropped: Option<Diagnostic>,
 }
 
 /// Where a config stands, for the diagnostic.
@@ -47,8 +49,50 @@ pub(crate) fn check(
     check_schema(track, manifest)?;
     let declared = &manifest.config_schema;
     schema::check(track, Stage::ConfigSchema, "/configSchema", declared)?;
-    let (mut config, source) = find(track, manifest, id, config_file, settings)?;
+    let mut dropped = None;
+    for found in settings.each(manifest.kind.settings_key(), id.as_str()) {
+        let Value::Object(config) = found.value else {
+            continue;
+        };
+        let source = Source::Settings {
+            path: found.path,
+            pointer: format!("/{}/{id}", manifest.kind.settings_key()),
+            scope: found.scope,
+        };
+        match fit(track, manifest, config.clone(), &source) {
+            Ok(effective) => return Ok(effective.instead_of(dropped, found.scope, id)),
+            // What a project gets wrong must not take away what its user has set up.
+            Err(why) if found.scope == Scope::Project => dropped = Some(why),
+            Err(why) => return Err(dropped.unwrap_or(why)),
+        }
+    }
+    let (config, source) = beside(track, config_file)?;
+    match fit(track, manifest, config, &source) {
+        Ok(effective) => Ok(effective.instead_of(dropped, track.scope, id)),
+        Err(why) => Err(dropped.unwrap_or(why)),
+    }
+}
 
+impl Effective {
+    /// Says that this holds in place of a config of a higher scope, if there was one.
+    fn instead_of(self, dropped: Option<Diagnostic>, scope: Scope, id: &ExtId) -> Self {
+        let dropped = dropped.map(|why| {
+            let fallback = json!({"toScope": scope.as_str(), "fromExtensionId": id});
+            why.downgraded()
+                .with("fallback", fallback)
+                .note(format!("the config of the {scope} scope is used instead"))
+        });
+        Self { dropped, ..self }
+    }
+}
+
+/// Checks one config.
+fn fit(
+    track: &Track,
+    manifest: &Manifest,
+    mut config: Map<String, Value>,
+    source: &Source<'_>,
+) -> Result<Effective, Diagnostic> {
     // `disable` belongs to the settings, not to the plugin: it takes an inherited entry away.
     let removed = config.remove("disable") == Some(Value::Bool(true));
     if accepts(manifest, "enabled") && !config.contains_key("enabled") {
@@ -59,30 +103,28 @@ pub(crate) fn check(
         _ => Map::new(),
     };
     let enabled = !removed && config.get("enabled") != Some(&Value::Bool(false));
-    let value = Value::Object(config);
-    if removed {
-        return Ok(Effective {
-            value,
-            kept,
-            enabled,
-        });
-    }
-    if let Some((place, problem)) = entry::fault(&kept) {
-        return Err(violation(track, &source, &place, problem));
-    }
-    if !schema::plainly_fits(declared, &value) {
-        let validator = schema::compile(track, Stage::ConfigSchema, "/configSchema", declared)?;
-        if let Some(error) = validator.iter_errors(&value).next() {
-            let (place, problem) = (schema::place(&error), schema::problem(&error));
-            return Err(violation(track, &source, &place, &problem));
-        }
-    }
-    check_pairing(track, manifest, &value, &source)?;
-    Ok(Effective {
-        value,
+    let effective = Effective {
+        value: Value::Object(config),
         kept,
         enabled,
-    })
+        dropped: None,
+    };
+    if removed {
+        return Ok(effective);
+    }
+    if let Some((place, problem)) = entry::fault(&effective.kept) {
+        return Err(violation(track, source, &place, problem));
+    }
+    let (declared, value) = (&manifest.config_schema, &effective.value);
+    if !schema::plainly_fits(declared, value) {
+        let validator = schema::compile(track, Stage::ConfigSchema, "/configSchema", declared)?;
+        if let Some(error) = validator.iter_errors(value).next() {
+            let (place, problem) = (schema::place(&error), schema::problem(&error));
+            return Err(violation(track, source, &place, &problem));
+        }
+    }
+    check_pairing(track, manifest, value, source)?;
+    Ok(effective)
 }
 
 fn check_schema(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
@@ -144,23 +186,11 @@ fn is_region(manifest: &Manifest) -> bool {
         .is_some_and(|roles| roles.iter().any(|role| role == "region"))
 }
 
-fn find<'a>(
+/// The config beside the library.
+fn beside<'a>(
     track: &Track,
-    manifest: &Manifest,
-    id: &ExtId,
     config_file: Option<&'a Path>,
-    settings: &'a Settings,
 ) -> Result<(Map<String, Value>, Source<'a>), Diagnostic> {
-    if let Some(found) = settings.extension(manifest.kind, id)
-        && let Value::Object(config) = found.value
-    {
-        let source = Source::Settings {
-            path: found.path,
-            pointer: format!("/{}/{id}", manifest.kind.settings_key()),
-            scope: found.scope,
-        };
-        return Ok((config.clone(), source));
-    }
     let Some(path) = config_file else {
         return Ok((Map::new(), Source::Nothing));
     };

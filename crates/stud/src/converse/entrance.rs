@@ -1,47 +1,127 @@
-//! Before a session: is this project's folder trusted?
+//! Before a session: what a first start lacks, whether the project is trusted, and which session goes on.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::path::Path;
 
 use stud_core::ground::{EmbeddedPlugin, Ground, Reach};
+use stud_core::launch::Resume;
+use stud_core::limits::Limits;
 use stud_core::platform::Places;
-use stud_core::trust::{self, Decision, Entered, TrustStore};
+use stud_core::scope::Scope;
+use stud_core::session::archive;
+use stud_core::settings::Settings;
+use stud_core::shelf::Shelf;
+use stud_core::trust::{self, Decision, Entered};
 use stud_diagnostics::{Diagnostic, codes, printable};
 
+use crate::ask::{Person, say};
 use crate::cli::Converse;
-use crate::output::Output;
+use crate::first_run;
+use crate::output::told;
 use crate::setup;
+use crate::trust::{Finding, decide, note};
 
-/// The ground of the session; nothing if the person would rather not start.
+/// What a session begins on.
+pub(super) struct Entrance {
+    pub(super) ground: Ground,
+    pub(super) resume: Option<Resume>,
+}
+
+/// The way into a session; none if the person would rather not start.
 pub(super) fn enter(
     arguments: &Converse,
     headless: bool,
     bundled: Vec<EmbeddedPlugin>,
-    output: &Output,
-) -> Result<Option<Ground>, Diagnostic> {
+) -> Result<Option<Entrance>, Diagnostic> {
     let places = setup::places()?;
+    // Settings that cannot be read end it before anything is written or asked.
+    Settings::default().layer(Scope::Global, &places.global_root)?;
+    first_run::scaffold_system_prompt(&places)?;
+    if !headless && !arguments.safe_mode {
+        first_run::offer_provider(&places)?;
+    }
+    if arguments.continue_ || arguments.resume.is_some() {
+        return go_on(arguments, places, bundled).map(Some);
+    }
+    let reach = if arguments.safe_mode {
+        Some(Reach::BundledOnly)
+    } else {
+        settle(arguments, headless, &places)?
+    };
+    let Some(reach) = reach else {
+        return Ok(None);
+    };
+    let ground = Ground::survey_within(reach, places, bundled)?;
+    Ok(Some(Entrance {
+        ground,
+        resume: None,
+    }))
+}
+
+/// The way into a session that goes on. Its project is the one it began in, wherever stud is run now, and nobody is asked
+/// about it: what is not trusted now is left out.
+fn go_on(
+    arguments: &Converse,
+    here: Places,
+    bundled: Vec<EmbeddedPlugin>,
+) -> Result<Entrance, Diagnostic> {
     let reach = if arguments.safe_mode {
         Reach::BundledOnly
     } else {
-        match trust::enter(&places)? {
-            Entered::Absent | Entered::Trusted(_) => Reach::Everything,
-            Entered::Untrusted(why) => match settle(arguments, headless, &places, why, output)? {
-                Some(reach) => reach,
-                None => return Ok(None),
-            },
-        }
+        Reach::Everything
     };
-    Ground::survey_within(reach, places, bundled).map(Some)
+    let ground = Ground::survey_within(reach, here.clone(), bundled.clone())?;
+    let (session_id, recorded) = {
+        let shelf = Shelf::open(&ground, &Limits::default())?;
+        let id = match &arguments.resume {
+            Some(word) => shelf.find(word)?,
+            None => archive::latest(&**shelf.store()).map_err(told)?,
+        };
+        let recorded = archive::project_root(&id, &**shelf.store()).map_err(told)?;
+        (id, recorded)
+    };
+    let ground = if recorded == here.project_root || !is_project_root(&recorded) {
+        ground
+    } else {
+        let there = Places {
+            project_root: recorded,
+            ..here
+        };
+        Ground::survey_within(reach, there, bundled)?
+    };
+    let mut said = ground.diagnostics.iter();
+    if ground.trusted() {
+        note(&ground.places, Finding::StillTrusted)?;
+    } else if said.any(|said| said.code == &codes::PROJECT_TRUST_REQUIRED) {
+        note(&ground.places, Finding::Undecided)?;
+    }
+    Ok(Entrance {
+        ground,
+        resume: Some(Resume::Session(session_id)),
+    })
 }
 
+/// Whether a path can be the `.stud` folder of a project.
+fn is_project_root(path: &Path) -> bool {
+    path.is_absolute() && path.ends_with(".stud")
+}
+
+/// How far a new session reaches; nothing if the person would rather not start.
 fn settle(
     arguments: &Converse,
     headless: bool,
     places: &Places,
-    why: Diagnostic,
-    output: &Output,
 ) -> Result<Option<Reach>, Diagnostic> {
+    match trust::enter(places)? {
+        Entered::Absent => return Ok(Some(Reach::Everything)),
+        Entered::Trusted(_) => {
+            note(places, Finding::StillTrusted)?;
+            return Ok(Some(Reach::Everything));
+        }
+        Entered::Untrusted(_) => {}
+    }
     if headless {
         if arguments.yolo {
+            note(places, Finding::Once(Some("headless-yolo")))?;
             return Ok(Some(Reach::ProjectOnce));
         }
         let message = "this project is not trusted, and nobody is there to be asked";
@@ -49,43 +129,44 @@ fn settle(
             .with("projectRoot", places.project_root.display().to_string())
             .help("`stud trust` trusts this folder; `--yolo` uses it this once; `--safe-mode` leaves it out"));
     }
-    if !io::stdin().is_terminal() {
-        output.warn(&why);
+    let person = Person::present();
+    if !person.is_at_terminal() {
+        // The session says that the project was left out.
+        note(places, Finding::Undecided)?;
         return Ok(Some(Reach::Everything));
     }
-    ask(places)
+    ask(places, &person)
 }
 
 /// Asks in the terminal, before any plugin runs.
-fn ask(places: &Places) -> Result<Option<Reach>, Diagnostic> {
+fn ask(places: &Places, person: &Person) -> Result<Option<Reach>, Diagnostic> {
     let root = places.project_root.display().to_string();
-    let mut err = io::stderr();
-    let question = format!(
-        "This project has a `.stud` folder that you have not decided about:\n  {}\n{}\
-         If you trust it, its plugins run in stud's own process, without any barrier, with everything you may do.\n\
-         [t]rust it, trust it [o]nce, [d]ecline, [a]bort? ",
+    say(&format!(
+        "This project has a `.stud` folder that you have not decided to trust:\n  {}\n{}\
+         If you trust it, its plugins run in stud's own process, without any barrier, with everything you may do.\n",
         printable(&root),
         contents(places)
-    );
+    ));
     loop {
-        let _ = write!(err, "{question}");
-        let _ = err.flush();
-        let mut line = String::new();
-        let read = io::stdin().lock().read_line(&mut line);
-        match (read, line.trim()) {
-            (Ok(0) | Err(_), _) | (_, "a" | "abort") => return Ok(None),
-            (_, "t" | "trust") => {
-                TrustStore::decide(places, Decision::Trusted)?;
+        say("[t]rust it, trust it [o]nce, [d]ecline, [a]bort? ");
+        let Ok(line) = person.line() else {
+            return Ok(None);
+        };
+        match line.trim() {
+            "a" | "abort" => return Ok(None),
+            "t" | "trust" => {
+                decide(places, Decision::Trusted)?;
                 return Ok(Some(Reach::Everything));
             }
-            (_, "o" | "once") => return Ok(Some(Reach::ProjectOnce)),
-            (_, "d" | "decline") => {
-                TrustStore::decide(places, Decision::Declined)?;
+            "o" | "once" => {
+                note(places, Finding::Once(None))?;
+                return Ok(Some(Reach::ProjectOnce));
+            }
+            "d" | "decline" => {
+                decide(places, Decision::Declined)?;
                 return Ok(Some(Reach::Everything));
             }
-            _ => {
-                let _ = writeln!(err, "Please answer t, o, d or a.");
-            }
+            _ => say("Please answer t, o, d or a.\n"),
         }
     }
 }
@@ -93,7 +174,7 @@ fn ask(places: &Places) -> Result<Option<Reach>, Diagnostic> {
 /// The names of what would be used. Nothing is opened.
 fn contents(places: &Places) -> String {
     const MOST: usize = 20;
-    let names = |folder: &std::path::Path| {
+    let names = |folder: &Path| {
         let mut names: Vec<String> = std::fs::read_dir(folder)
             .into_iter()
             .flatten()

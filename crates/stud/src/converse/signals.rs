@@ -9,6 +9,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals as Incoming;
 use stud_core::session::Session;
 
+use crate::ask::restore_terminal;
+
 /// Listens from the start, so that no signal ends a session that could have been saved.
 ///
 /// The first Ctrl-C calls the running turn off, or ends a session in which none runs; one more ends the program at once,
@@ -21,6 +23,8 @@ struct Heard {
     /// How often Ctrl-C was pressed since a turn last ran.
     presses: AtomicU32,
     ended: AtomicBool,
+    /// Whether a session is on its way, which is let come up so that it can save itself.
+    awaited: AtomicBool,
 }
 
 impl Signals {
@@ -35,6 +39,11 @@ impl Signals {
             }
         })?;
         Ok(Self(heard))
+    }
+
+    /// From now on a session is on its way.
+    pub(super) fn await_session(&self) {
+        self.0.awaited.store(true, Ordering::Release);
     }
 
     /// From now on signals are for this session.
@@ -58,6 +67,10 @@ impl Heard {
 
     fn hear(&self, signal: i32) {
         let session = self.session().upgrade();
+        if session.is_none() && !self.awaited.load(Ordering::Acquire) {
+            // Nothing has begun that could be saved.
+            leave();
+        }
         if signal != SIGINT {
             self.ended.store(true, Ordering::Release);
             if let Some(session) = session {
@@ -89,5 +102,6 @@ impl Heard {
     reason = "the person asked twice, and what was acknowledged is on the disk"
 )]
 fn leave() {
+    restore_terminal();
     std::process::exit(130)
 }

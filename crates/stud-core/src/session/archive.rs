@@ -1,0 +1,303 @@
+//! Sessions seen from outside: what each is, what was said in it, and a new one that goes on from there.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use stud_contract_meta::{Error, Result};
+use stud_contract_session_store::{Durability, JournalBatch, JournalRecord, Page, Stored};
+use stud_diagnostics::codes;
+use stud_host_api::session::SecurityMode;
+pub use stud_host_api::session::TranscriptRecord;
+
+use super::past::{Past, last_written};
+use super::snapshot::{CoreSlot, stored};
+use crate::audit::{self, Entry, Trail};
+use crate::ids;
+use crate::ledger::{LooseEnds, transcript_record};
+use crate::platform;
+use crate::redact::Redactor;
+use crate::store::Store;
+
+/// As many records as are read at a time.
+const PAGE: u32 = 500;
+
+/// How far into a session its first words are looked for.
+const BEGINNING: u32 = 32;
+
+/// What a session is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// Which session.
+    pub session_id: String,
+    /// When it began.
+    pub created_at: String,
+    /// When something last happened in it.
+    pub updated_at: String,
+    /// Its project's `.stud` folder.
+    pub project_root: PathBuf,
+    /// How tool calls are gated.
+    pub mode: SecurityMode,
+    /// How many messages its conversation has.
+    pub messages: usize,
+    /// What the person said first.
+    pub first_words: Option<String>,
+    /// The session it goes on from, and the record there.
+    pub forked_from: Option<(String, u64)>,
+    /// The number of its last record.
+    pub last_seq: u64,
+}
+
+/// What a session is, as its store has it now. It may be running.
+pub fn summarize(session_id: &str, store: &dyn Store) -> Result<Summary> {
+    let past = Past::of(session_id, store)?;
+    let messages = past.conversation.messages();
+    let mut first_words = messages.iter().find_map(typed);
+    let mut forked_from = None;
+    if store.journals() {
+        let page = Page {
+            after_seq: None,
+            limit: Some(BEGINNING),
+        };
+        let records = store.read_journal(session_id, page)?.records;
+        for record in records.into_iter().map(transcript_record) {
+            match record.kind.as_str() {
+                "session_start" => forked_from = origin(&record.payload["forkedFrom"]),
+                "user_input" => {
+                    first_words = record.payload["text"].as_str().map(str::to_owned);
+                    break;
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(Summary {
+        session_id: past.facts.session_id,
+        created_at: past.facts.created_at,
+        updated_at: past.updated_at,
+        project_root: past.facts.project_root,
+        mode: past.facts.mode,
+        messages: messages.len(),
+        first_words,
+        forked_from,
+        last_seq: past.last_seq,
+    })
+}
+
+/// The `.stud` folder of the project that a session began in.
+pub fn project_root(session_id: &str, store: &dyn Store) -> Result<PathBuf> {
+    Ok(Past::of(session_id, store)?.facts.project_root)
+}
+
+/// The session that was written last. Those that cannot be read are passed over.
+pub fn latest(store: &dyn Store) -> Result<String> {
+    let sessions = store.list()?.into_iter();
+    let readable = sessions.filter_map(|id| Some((last_written(&id, store)?, id)));
+    readable.max().map(|(_, id)| id).ok_or_else(|| {
+        let code = &codes::RESUME_MISMATCH;
+        Error::new(code.class, code.name, "there is no session to go on with")
+    })
+}
+
+fn typed(message: &Map<String, Value>) -> Option<String> {
+    let is_typed = message.get("role")? == "user";
+    let text = message.get("content")?.as_str()?;
+    is_typed.then(|| text.to_owned())
+}
+
+fn origin(forked_from: &Value) -> Option<(String, u64)> {
+    let session_id = forked_from["sessionId"].as_str()?;
+    Some((session_id.to_owned(), forked_from["seq"].as_u64()?))
+}
+
+/// The records of a session, oldest first, a page at a time.
+///
+/// A store without a journal has none of them; [`messages`] is all it knows.
+pub fn records<'a>(
+    session_id: &'a str,
+    store: &'a dyn Store,
+) -> impl Iterator<Item = Result<TranscriptRecord>> + 'a {
+    stored_records(session_id, store).map(|record| record.map(transcript_record))
+}
+
+fn stored_records<'a>(
+    session_id: &'a str,
+    store: &'a dyn Store,
+) -> impl Iterator<Item = Result<JournalRecord>> + 'a {
+    let mut page = Vec::new().into_iter();
+    let mut after = Some(0);
+    std::iter::from_fn(move || {
+        loop {
+            if let Some(record) = page.next() {
+                return Some(Ok(record));
+            }
+            let next = Page {
+                after_seq: Some(after.take()?),
+                limit: Some(PAGE),
+            };
+            match store.read_journal(session_id, next) {
+                Ok(read) => {
+                    after = read.next_after_seq;
+                    page = read.records.into_iter();
+                }
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    })
+}
+
+/// The conversation as a session that goes on would have it: without what a summary replaced.
+pub fn messages(session_id: &str, store: &dyn Store) -> Result<Vec<Map<String, Value>>> {
+    Ok(Past::of(session_id, store)?.conversation.messages())
+}
+
+/// A session that was made from another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forked {
+    /// The new session.
+    pub session_id: String,
+    /// The last record that both have.
+    pub at_seq: u64,
+    /// How many messages its conversation has.
+    pub messages: usize,
+}
+
+/// Makes a new session with the conversation of another, up to and including the record `at` or as it is now.
+///
+/// The new one has the records of the other as its own, and says in the first of them and in its audit trail where it
+/// comes from. Nothing of the other changes. What was said and not yet taken up stays with the other, and so do its open
+/// prompts: they would be answered twice.
+///
+/// `Session/RecordNotFound` for a number that no record has.
+pub fn fork(
+    session_id: &str,
+    at: Option<u64>,
+    store: &Arc<dyn Store>,
+    trails: &Path,
+) -> Result<Forked> {
+    let (mut past, records) = if store.journals() {
+        through(session_id, at, &**store)?
+    } else if let Some(at) = at {
+        return Err(not_found(session_id, at).with(
+            "reason",
+            "the store keeps no journal, so only the whole session can be had",
+        ));
+    } else {
+        (Past::of(session_id, &**store)?, Vec::new())
+    };
+    let at_seq = past.last_seq;
+    past.facts.session_id = ids::fresh();
+    past.facts.created_at = platform::rfc3339(platform::now());
+    let forked = Forked {
+        session_id: past.facts.session_id.clone(),
+        at_seq,
+        messages: past.conversation.len(),
+    };
+    let origin = json!({"sessionId": session_id, "seq": at_seq});
+    let trail = begin_trail(&forked, &origin, &**store, trails)?;
+    let kept = keep(past, records, &origin, &**store);
+    match kept {
+        Ok(()) => trail.close()?,
+        // Nobody has seen it.
+        Err(_) => trail.discard(),
+    }
+    kept.map(|()| forked)
+}
+
+/// What a session was at one of its records, and the records up to there.
+fn through(
+    session_id: &str,
+    at: Option<u64>,
+    store: &dyn Store,
+) -> Result<(Past, Vec<JournalRecord>)> {
+    let Some(mut past) = Past::of_first_record(session_id, store)? else {
+        // Without records there is a snapshot, or nothing.
+        let past = Past::of(session_id, store)?;
+        return match at {
+            Some(at) => Err(not_found(session_id, at)),
+            None => Ok((past, Vec::new())),
+        };
+    };
+    let mut records = Vec::new();
+    for record in stored_records(session_id, store) {
+        let record = record?;
+        if at.is_some_and(|at| record.seq > at) {
+            break;
+        }
+        past.take(transcript_record(record.clone()));
+        records.push(record);
+    }
+    match at {
+        Some(at) if at != past.last_seq => {
+            Err(not_found(session_id, at).with("lastSeq", summarize(session_id, store)?.last_seq))
+        }
+        _ => Ok((past, records)),
+    }
+}
+
+fn begin_trail(forked: &Forked, origin: &Value, store: &dyn Store, trails: &Path) -> Result<Trail> {
+    let id = &forked.session_id;
+    let folder = trails.join(id).join("audit");
+    let trail = Trail::open(&folder, id, Arc::new(Redactor::new()))?.trail;
+    let payload = Map::from_iter([
+        ("event".to_owned(), "fork".into()),
+        ("sessionId".to_owned(), id.as_str().into()),
+        ("storeId".to_owned(), store.store_id().into()),
+        ("forkedFrom".to_owned(), origin.clone()),
+    ]);
+    trail.append(Entry {
+        class: "SessionLifecycle".to_owned(),
+        kind: Some("fork".to_owned()),
+        correlation_id: ids::fresh(),
+        actor: audit::CORE.to_owned(),
+        payload,
+        ..Entry::default()
+    })?;
+    Ok(trail)
+}
+
+fn keep(
+    past: Past,
+    mut records: Vec<JournalRecord>,
+    origin: &Value,
+    store: &dyn Store,
+) -> Result<()> {
+    let id = past.facts.session_id.clone();
+    let start = records.first_mut().map(|start| &mut start.record);
+    if let Some(Value::Object(payload)) = start.and_then(|start| start.get_mut("payload")) {
+        let created_at = past.facts.created_at.as_str().into();
+        payload.insert("createdAt".to_owned(), created_at);
+        payload.insert("forkedFrom".to_owned(), origin.clone());
+    }
+    if !records.is_empty() {
+        let batch = JournalBatch {
+            records,
+            durability: Durability::Written,
+        };
+        store.append(&id, &batch)?;
+    }
+    store.write(&snapshot(past, store.store_id()))
+}
+
+fn snapshot(past: Past, store_id: &str) -> Stored {
+    let core = CoreSlot {
+        through_seq: past.last_seq,
+        turn_count: past.turn_count,
+        pending_inputs: Vec::new(),
+        loose_ends: LooseEnds {
+            detached: BTreeMap::new(),
+            ..past.loose_ends
+        },
+    };
+    let messages = past.conversation.messages();
+    stored(&past.facts, store_id, core, past.slots, messages)
+}
+
+fn not_found(session_id: &str, seq: u64) -> Error {
+    let code = &codes::RECORD_NOT_FOUND;
+    let message = format!("the session has no record {seq}");
+    Error::new(code.class, code.name, message)
+        .with("sessionId", session_id)
+        .with("seq", seq)
+}

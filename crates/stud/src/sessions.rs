@@ -1,0 +1,33 @@
+//! `stud sessions`: what was said, in whichever store is active. Nothing of a session changes here.
+
+mod speech;
+mod list;
+mod show;
+mod fork;
+mod export;
+
+use stud_core::ground::Ground;
+use stud_core::limits::Limits;
+use stud_core::shelf::Shelf;
+
+use crate::bundled;
+use crate::cli::SessionsVerb;
+use crate::output::{Output, Verdict};
+use crate::setup;
+
+pub(crate) fn run(verb: &SessionsVerb, output: &Output) -> Verdict {
+    let ground = Ground::survey(setup::places()?, bundled::without_terminal())?;
+    let shelf = Shelf::open(&ground, &Limits::default())?;
+    match verb {
+        SessionsVerb::List => list::run(&shelf, output),
+        SessionsVerb::Show { session } => show::run(&shelf, session, output),
+        SessionsVerb::Fork { session, at } => {
+            fork::run(&shelf, &ground.places, session, *at, output)
+        }
+        SessionsVerb::Export {
+            session,
+            format,
+            output: file,
+        } => export::run(&shelf, session, *format, file.as_deref(), output),
+    }
+}

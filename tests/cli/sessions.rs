@@ -1,0 +1,349 @@
+//! `stud sessions`: what was said, by any store, with nothing changed.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use stud_tests::{World, eventually};
+
+use crate::support::{code, failure, keys};
+
+/// Says something in a session; gives its id.
+fn say(world: &World, way: &[&str], text: &str) -> String {
+    let mut command = world.command();
+    let output = command
+        .args(["--headless", "--json"])
+        .args(way)
+        .arg(text)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let first: Value = serde_json::from_str(stdout.lines().next().unwrap()).unwrap();
+    first["sessionId"].as_str().unwrap().to_owned()
+}
+
+/// Runs a verb of `stud sessions` for programs.
+fn ask(world: &World, arguments: &[&str]) -> Vec<Value> {
+    let mut command = world.command();
+    let output = command
+        .arg("sessions")
+        .args(arguments)
+        .arg("--json")
+        .output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn listed(world: &World) -> Vec<Value> {
+    let [list] = &ask(world, &["list"])[..] else {
+        panic!("one document");
+    };
+    list["sessions"].as_array().unwrap().clone()
+}
+
+/// Every file below a folder, and what is in it.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                all.insert(path.clone(), std::fs::read(&path).unwrap());
+            }
+        }
+    }
+    all
+}
+
+fn words(record: &Value) -> String {
+    record["payload"]["text"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+#[test]
+fn sessions_are_listed_the_one_used_last_first() {
+    let world = World::new();
+    assert_eq!(
+        world.stud(&["sessions", "list"]).stdout,
+        "no session is kept; `stud` begins one\n"
+    );
+    let one = say(&world, &[], "the first");
+    let two = say(&world, &["--mode", "yolo"], "the second");
+    say(&world, &["--resume", &one], "and on");
+    let list = listed(&world);
+    let ids: Vec<&Value> = list.iter().map(|session| &session["sessionId"]).collect();
+    assert_eq!(ids, [&json!(one), &json!(two)]);
+    assert_eq!(
+        keys(&list[0]),
+        [
+            "createdAt",
+            "firstWords",
+            "lastSeq",
+            "messages",
+            "mode",
+            "projectRoot",
+            "running",
+            "sessionId",
+            "updatedAt"
+        ]
+    );
+    assert_eq!(
+        (
+            &list[0]["firstWords"],
+            &list[0]["messages"],
+            &list[0]["mode"]
+        ),
+        (&json!("the first"), &json!(4), &json!("ask"))
+    );
+    assert_eq!(list[1]["mode"], "yolo");
+    let text = world.stud(&["sessions", "list"]).stdout;
+    assert_eq!(text.lines().count(), 2);
+    assert!(text.lines().next().unwrap().contains("the first"), "{text}");
+}
+
+#[test]
+fn the_beginning_of_an_id_is_enough() {
+    let world = World::new();
+    let id = say(&world, &[], "hello");
+    let shown = world.stud(&["sessions", "show", &id[..13]]);
+    assert_eq!(shown.status, 0, "{shown:#?}");
+    for part in ["#2 you\n  hello\n", "#4 assistant\n  USER hello\n"] {
+        assert!(shown.stdout.contains(part), "{}", shown.stdout);
+    }
+    let records = ask(&world, &["show", &id]);
+    let kinds: Vec<&str> = records
+        .iter()
+        .map(|record| record["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "session_start",
+            "user_input",
+            "turn_start",
+            "assistant_message",
+            "turn_end"
+        ]
+    );
+    assert_eq!(records[1]["seq"], 2);
+    for (word, expected) in [
+        ("f", "Session/SessionNotFound"),
+        ("", "Session/SessionNotFound"),
+    ] {
+        let refused = failure(&world.stud(&["sessions", "show", word, "--json"]));
+        assert_eq!(code(&refused), expected);
+    }
+    say(&world, &[], "again");
+    let refused = failure(&world.stud(&["sessions", "show", "0", "--json"]));
+    assert_eq!(code(&refused), "Session/SessionAmbiguous");
+}
+
+#[test]
+fn a_fork_goes_on_from_where_it_was_made_and_the_origin_stays() {
+    let world = World::new();
+    let origin = say(&world, &[], "one");
+    say(&world, &["--continue"], "two");
+    let folder = world.home().join("sessions").join(&origin);
+    let before = contents(&folder);
+
+    let [fork] = &ask(&world, &["fork", &origin, "--at", "5"])[..] else {
+        panic!("one document");
+    };
+    assert_eq!(fork["forkedFrom"], json!({"sessionId": origin, "seq": 5}));
+    assert_eq!(fork["messages"], 2);
+    let id = fork["sessionId"].as_str().unwrap();
+    assert_eq!(contents(&folder), before, "the origin is as it was");
+
+    // It has a journal of its own, and says where it comes from.
+    let records = ask(&world, &["show", id]);
+    assert_eq!(records.len(), 5);
+    assert_eq!(
+        records[0]["payload"]["forkedFrom"]["sessionId"],
+        json!(origin)
+    );
+    assert_eq!(words(&records[1]), "one");
+    let trail = world.stud(&["audit", "show", id, "--json"]).stdout;
+    let first: Value = serde_json::from_str(trail.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (&first["class"], &first["payload"]["event"]),
+        (&json!("SessionLifecycle"), &json!("fork"))
+    );
+    assert_eq!(world.stud(&["audit", "verify"]).status, 0);
+
+    // It goes on by itself.
+    assert_eq!(say(&world, &["--resume", id], "three"), id);
+    let records = ask(&world, &["show", id]);
+    let said: Vec<String> = records
+        .iter()
+        .filter(|record| record["kind"] == "user_input")
+        .map(words)
+        .collect();
+    assert_eq!(said, ["one", "three"]);
+    assert_eq!(contents(&folder), before);
+    let list = listed(&world);
+    assert_eq!(list[0]["forkedFrom"]["sessionId"], json!(origin));
+    assert_eq!(list[0]["messages"], 4);
+
+    // Without a place it has everything.
+    let [whole] = &ask(&world, &["fork", &origin])[..] else {
+        panic!("one document");
+    };
+    assert_eq!(whole["messages"], 4);
+}
+
+#[test]
+fn a_fork_in_the_middle_of_a_turn_has_no_loose_ends() {
+    let world = World::new();
+    world.write("project/a.txt", "text");
+    let origin = say(&world, &["--yolo"], r#"!tool read {"path": "a.txt"}"#);
+    let records = ask(&world, &["show", &origin]);
+    let call = records.iter().find(|record| record["kind"] == "tool_call");
+    let seq = call.unwrap()["seq"].to_string();
+    let [fork] = &ask(&world, &["fork", &origin, "--at", &seq])[..] else {
+        panic!("one document");
+    };
+    let id = fork["sessionId"].as_str().unwrap();
+    say(&world, &["--resume", id], "hello");
+    let records = ask(&world, &["show", id]);
+    let result = records
+        .iter()
+        .find(|record| record["kind"] == "tool_result");
+    assert_eq!(result.unwrap()["payload"]["unknown"], true);
+}
+
+#[test]
+fn a_record_that_is_not_there_is_named() {
+    let world = World::new();
+    let id = say(&world, &[], "hello");
+    let refused = failure(&world.stud(&["sessions", "fork", &id, "--at", "99", "--json"]));
+    assert_eq!(code(&refused), "Session/RecordNotFound");
+    assert_eq!(refused["context"]["lastSeq"], 5);
+    assert_eq!(listed(&world).len(), 1, "nothing is made");
+    assert_eq!(
+        world.stud(&["sessions", "fork", &id, "--at", "0"]).status,
+        2
+    );
+}
+
+#[test]
+fn a_session_is_written_out_for_people_and_for_programs() {
+    let world = World::new();
+    world.write("project/a.txt", "```\nfenced\n```\n");
+    let id = say(&world, &["--yolo"], r#"!tool read {"path": "a.txt"}"#);
+    let markdown = world.stud(&["sessions", "export", &id]).stdout;
+    for part in ["# Session ", "## you (#2)", "## call of read", "````json"] {
+        assert!(markdown.contains(part), "{markdown}");
+    }
+    let file = world.path("out.json");
+    let out = file.to_str().unwrap();
+    let answer = world.stud(&["sessions", "export", &id, "--format", "json", "-o", out]);
+    assert_eq!(
+        (answer.status, answer.stdout.as_str()),
+        (0, ""),
+        "{answer:#?}"
+    );
+    let document: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert_eq!(keys(&document), ["messages", "records", "session"]);
+    assert_eq!(document["session"]["sessionId"], json!(id));
+    world.write("blocked", "");
+    let blocked = world.path("blocked/out.md");
+    let refused = failure(&world.stud(&[
+        "sessions",
+        "export",
+        &id,
+        "-o",
+        blocked.to_str().unwrap(),
+        "--json",
+    ]));
+    assert_eq!(code(&refused), "ExtensionHost/StartupFailure");
+}
+
+#[test]
+fn a_session_that_runs_can_be_read_and_forked() {
+    let world = World::new();
+    let mut command = world.command();
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"hello\n").unwrap();
+    let running = eventually("a session that was answered", || {
+        let list = listed(&world);
+        list.into_iter().find(|session| session["messages"] == 2)
+    });
+    assert_eq!(running["running"], true);
+    let id = running["sessionId"].as_str().unwrap();
+    let doctor = world.stud(&["doctor", "--json"]).json();
+    assert_eq!(doctor["sessions"]["kept"], 1);
+    assert_eq!(doctor["sessions"]["running"].as_array().unwrap().len(), 1);
+    let [fork] = &ask(&world, &["fork", id, "--at", "4"])[..] else {
+        panic!("one document");
+    };
+    assert_eq!(fork["messages"], 2);
+    assert_eq!(ask(&world, &["show", id])[1]["payload"]["text"], "hello");
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+    let list = listed(&world);
+    assert!(
+        list.iter().all(|session| session["running"] == false),
+        "{list:#?}"
+    );
+}
+
+#[test]
+fn a_broken_session_is_named_and_hides_no_other() {
+    let world = World::new();
+    let good = say(&world, &[], "good");
+    world.write("home/sessions/broken/manifest.json", "{");
+    let [list] = &ask(&world, &["list"])[..] else {
+        panic!("one document");
+    };
+    let sessions = list["sessions"].as_array().unwrap();
+    assert_eq!(sessions.len(), 1);
+    assert_eq!(sessions[0]["sessionId"], json!(good));
+    let [named] = &list["diagnostics"].as_array().unwrap()[..] else {
+        panic!("{list:#}");
+    };
+    assert_eq!(code(named), "Session/ManifestDrift");
+    assert_eq!(named["context"]["sessionId"], "broken");
+    assert_eq!(named["severity"], "warning");
+    let refused = failure(&world.stud(&["sessions", "show", "broken", "--json"]));
+    assert_eq!(refused["class"], "Session");
+}
+
+#[test]
+fn another_store_keeps_other_sessions() {
+    let world = World::new();
+    say(&world, &[], "kept in files");
+    crate::support::install(
+        &world,
+        "good-session-store",
+        "home/session-stores/good-session-store/libgood_session_store.so",
+    );
+    let settings = json!({"active": {"sessionStore": "good-session-store"}});
+    world.write("home/settings.json", settings.to_string());
+    assert_eq!(
+        listed(&world),
+        [json!(null); 0],
+        "the active store is asked, and no other"
+    );
+    let settings = json!({"sessionStores": {"filesystem-session-store": {"enabled": false}}});
+    world.write("home/settings.json", settings.to_string());
+    std::fs::remove_dir_all(world.home().join("session-stores")).unwrap();
+    let refused = failure(&world.stud(&["sessions", "list", "--json"]));
+    assert_eq!(code(&refused), "Session/StoreUnavailable");
+}
