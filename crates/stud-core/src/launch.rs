@@ -11,23 +11,22 @@ use stud_host_api::session::SecurityMode;
 
 use crate::activate::{Active, Means};
 use crate::approvals::{Allowlist, Approvals, ProjectApprovals};
+use crate::deeds;
 use crate::desk::Terms;
 use crate::ground::Ground;
 use crate::host::Hosts;
 use crate::limits::Limits;
-use crate::metrics::{Collector, Roster};
+use crate::metrics::Collector;
 use crate::model::Model;
 use crate::platform;
 use crate::prompts::{Absence, HeadlessGrant};
 use crate::redact::Redactor;
-use crate::reload::reload;
 use crate::report::PluginReport;
 use crate::rules::Rules;
 use crate::session::{Founding, Session, SessionLink, last_written, open};
 use crate::startup::{Plugins, Rising};
 use crate::store::{MemoryStore, PluginStore, Snapshots, Store};
 use crate::timer;
-use crate::work::block_on;
 
 /// How a session is begun.
 #[derive(Debug, Clone, Default)]
@@ -102,15 +101,13 @@ pub fn launch_with(
         }
         None => return Err(crate::store::unavailable("no session could be opened")),
     };
-    session
-        .metrics()
-        .extensions_changed(Roster::of_registry(&started.registry, |_| {
-            session.facts().mode == SecurityMode::Yolo
-        }));
-    if let Ok(model) = Model::chosen(&started.registry, &ground.settings) {
+    let model = Model::chosen(&started.registry, &ground.settings);
+    session.set_plugins(started.registry);
+    if let Ok(model) = model {
         session.set_model(model);
     }
-    session.set_plugins(started.registry);
+    let refused = started.reports.iter().filter(|report| report.is_refused());
+    session.remember_refused(refused.cloned().collect());
     if launch.resume.is_some() {
         session.announce_resume();
     }
@@ -321,26 +318,6 @@ impl Launched {
         ground: &Ground,
         id: &str,
     ) -> std::result::Result<Arc<Active>, Diagnostic> {
-        let session = &self.session;
-        block_on(session.prompts().see_out(id));
-        let registry = session.plugins();
-        let old = registry.get(id).cloned();
-        session.part_with(id);
-        match reload(&registry, id, ground, &self.means) {
-            Ok(reloaded) => {
-                session.set_plugins(reloaded.registry);
-                session.attend(&reloaded.active);
-                match reloaded.problem {
-                    None => Ok(reloaded.active),
-                    Some(problem) => Err(problem),
-                }
-            }
-            Err(problem) => {
-                if let Some(old) = &old {
-                    session.attend(old);
-                }
-                Err(problem)
-            }
-        }
+        deeds::replace(&self.session, ground, &self.means, id)
     }
 }

@@ -4,6 +4,7 @@
 //! writer; whatever changes the session goes through it as a record, and takes effect when the record is safe.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -22,12 +23,13 @@ use crate::desk::Desk;
 use crate::ids;
 use crate::ledger::{Draft, LooseEnds, transcript_record};
 use crate::limits::Limits;
-use crate::metrics::{Collector, Reader};
+use crate::metrics::{Collector, Reader, Roster};
 use crate::model::Model;
 use crate::platform;
 use crate::prompt_registry::PromptRegistry;
 use crate::prompts::{Asker, Prompts, Raised};
 use crate::registry::Registry;
+use crate::report::PluginReport;
 use crate::resource_registry::ResourceRegistry;
 use crate::rules::Rules;
 use crate::store::Store;
@@ -39,6 +41,7 @@ mod inputs;
 mod kept;
 mod compacting;
 mod memory;
+mod moments;
 mod open;
 mod past;
 mod scopes;
@@ -51,8 +54,9 @@ pub(crate) use compacting::{Compaction, Segment};
 pub use inputs::Input;
 pub(crate) use inputs::blank;
 pub(crate) use kept::{Kept, Size};
+pub(crate) use moments::{Job, Moment};
 pub use open::{Founding, open};
-pub(crate) use past::last_written;
+pub(crate) use past::{Glimpse, last_written};
 pub use slots::Slot;
 pub use state::{State, Trigger};
 pub use stud_host_api::session::SecurityMode;
@@ -91,6 +95,10 @@ pub struct Session {
     conversation: Mutex<Conversation>,
     scopes: Scopes,
     plugins: Mutex<Registry>,
+    /// How often they were changed.
+    revision: AtomicU64,
+    /// What was found of plugins that do not take part, when the session began.
+    refused: Mutex<Vec<PluginReport>>,
     /// Which model answers the next turn.
     model: Mutex<Option<Model>>,
     commands: Commands,
@@ -196,7 +204,37 @@ impl Session {
 
     /// Changes the plugins, for the turns to come.
     pub fn set_plugins(&self, registry: Registry) {
+        let unasked = self.facts.mode == SecurityMode::Yolo;
+        let roster = Roster::of_registry(&registry, |_| unasked);
         *lock(&self.plugins) = registry;
+        self.revision.fetch_add(1, Ordering::AcqRel);
+        self.metrics.extensions_changed(roster);
+    }
+
+    /// Which set of plugins this is; it changes with each.
+    pub(crate) fn revision_id(&self) -> String {
+        self.revision.load(Ordering::Acquire).to_string()
+    }
+
+    /// Keeps what became of the plugins that do not take part, for whoever asks how the session is.
+    pub(crate) fn remember_refused(&self, reports: Vec<PluginReport>) {
+        *lock(&self.refused) = reports;
+    }
+
+    /// What became of the plugins that do not take part.
+    pub(crate) fn refused(&self) -> Vec<PluginReport> {
+        lock(&self.refused).clone()
+    }
+
+    /// How many turns there were, and which was the last.
+    pub(crate) fn turns(&self) -> (u64, Option<String>) {
+        let progress = lock(&self.progress);
+        (progress.turn_count, progress.last_turn.clone())
+    }
+
+    /// Where it is kept.
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
     }
 
     /// Which model answers the next turn.

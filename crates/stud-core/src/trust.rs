@@ -117,7 +117,11 @@ const LARGEST_STORE: u64 = 16 * 1024 * 1024;
 impl TrustStore {
     /// Reads `trust.json` below the global root; a missing file is an empty history.
     pub fn open(places: &Places) -> Result<Self, Diagnostic> {
-        let path = places.global_root.join("trust.json");
+        Self::below(&places.global_root)
+    }
+
+    fn below(global_root: &Path) -> Result<Self, Diagnostic> {
+        let path = global_root.join("trust.json");
         let unavailable = |why: String| {
             Diagnostic::error(
                 &codes::TRUST_STORE_UNAVAILABLE,
@@ -182,6 +186,45 @@ impl TrustStore {
     /// Two processes that decide at once do so one after the other, so that neither decision is lost.
     pub fn decide(places: &Places, decision: Decision) -> Result<PathBuf, Diagnostic> {
         let canonical = canonical(&places.project_root)?;
+        Self::decide_about(&places.global_root, &canonical, decision)?;
+        Ok(canonical)
+    }
+
+    /// The same about the project that somebody names: by its folder, or by its `.stud` folder.
+    ///
+    /// Trust in a folder that is gone can still be taken back. Gives the folder, and whether this changed anything.
+    pub fn decide_by_name(
+        global_root: &Path,
+        path: &Path,
+        decision: Decision,
+    ) -> Result<(PathBuf, bool), Diagnostic> {
+        if !path.is_absolute() {
+            let message = format!("`{}` is not an absolute path", path.display());
+            return Err(Diagnostic::error(&codes::TRUST_ENTRY_INVALID, message)
+                .with("path", path.display().to_string())
+                .help("give the whole path of the project"));
+        }
+        let root = if path.ends_with(".stud") {
+            path.to_owned()
+        } else {
+            path.join(".stud")
+        };
+        let canonical = match (canonical(&root), decision) {
+            (Ok(canonical), _) => canonical,
+            (Err(_), Decision::Declined) => root,
+            (Err(missing), Decision::Trusted) => {
+                return Err(missing.with("path", path.display().to_string()));
+            }
+        };
+        let changed = Self::decide_about(global_root, &canonical, decision)?;
+        Ok((canonical, changed))
+    }
+
+    fn decide_about(
+        global_root: &Path,
+        canonical: &Path,
+        decision: Decision,
+    ) -> Result<bool, Diagnostic> {
         if canonical.to_str().is_none() {
             return Err(Diagnostic::error(
                 &codes::TRUST_ENTRY_INVALID,
@@ -190,19 +233,21 @@ impl TrustStore {
             .file(canonical)
             .help("rename the folder"));
         }
-        let lock = places.global_root.join("trust.lock");
-        let decided = platform::alone(&lock, || Self::open(places)?.append(&canonical, decision));
-        decided.unwrap_or_else(|error| Err(unwritten(&lock, &error)))?;
-        Ok(canonical)
+        let lock = global_root.join("trust.lock");
+        let decided = platform::alone(&lock, || {
+            Self::below(global_root)?.append(canonical, decision)
+        });
+        decided.unwrap_or_else(|error| Err(unwritten(&lock, &error)))
     }
 
-    fn append(&mut self, canonical: &Path, decision: Decision) -> Result<(), Diagnostic> {
+    /// Gives whether the decision is another one than before.
+    fn append(&mut self, canonical: &Path, decision: Decision) -> Result<bool, Diagnostic> {
         let newest = self.newest(canonical);
         // Taking back a trust that was never given would only lengthen the history.
         let nothing_new =
             newest == Some(decision) || (newest.is_none() && decision == Decision::Declined);
         if nothing_new {
-            return Ok(());
+            return Ok(false);
         }
         self.entries.push(Entry {
             canonical_path: canonical.to_owned(),
@@ -213,7 +258,8 @@ impl TrustStore {
         });
         let text = format!("{:#}\n", json!({ "entries": self.entries }));
         platform::replace_file(&self.path, text.as_bytes(), 0o600, Durability::Synced)
-            .map_err(|error| unwritten(&self.path, &error))
+            .map_err(|error| unwritten(&self.path, &error))?;
+        Ok(true)
     }
 
     fn newest(&self, canonical: &Path) -> Option<Decision> {

@@ -116,13 +116,16 @@ pub trait AuditLogger: Send + Sync {
 }
 
 /// The families that only core writes, in byte order.
-pub const CORE_CLASSES: [&str; 26] = [
+pub const CORE_CLASSES: [&str; 29] = [
     "Approval",
     "Command",
     "Compaction",
     "Env",
+    "ExtensionReloadRefused",
+    "ExtensionReloaded",
     "ExtensionsReloaded",
     "GuardDeny",
+    "HealthReported",
     "Integrity",
     "Interaction",
     "IsolationViolation",

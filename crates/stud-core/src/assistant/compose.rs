@@ -45,7 +45,8 @@ pub(super) async fn compose(work: &Work, iteration: u32) -> Result<Request> {
 
 fn tool_specs(turn: &Turn) -> Vec<ToolSpec> {
     let mut specs = Vec::new();
-    for plugin in turn.plugins().of_kind(Kind::Tool) {
+    let plugins = turn.plugins();
+    for plugin in plugins.of_kind(Kind::Tool) {
         let Members::Tool(members) = &*plugin.identity().members else {
             continue;
         };

@@ -1,6 +1,7 @@
 //! Opening a session: a new one, or one that was left.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use stud_host_api::session::SecurityMode;
 
 use super::inputs::Inputs;
 use super::memory::SNAPSHOT_BUDGET;
+use super::moments::Waiting;
 use super::past::Past;
 use super::scopes::Scopes;
 use super::slots::Slots;
@@ -130,6 +132,8 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
             state,
             turn: None,
             turn_count: past.turn_count,
+            last_turn: None,
+            waiting: Waiting::default(),
         }),
         inputs: Inputs::holding(past.inputs),
         slots: Slots::holding(past.slots),
@@ -137,6 +141,8 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         conversation: Mutex::new(past.conversation),
         scopes: Scopes::new(),
         plugins: Mutex::new(Registry::default()),
+        revision: AtomicU64::new(0),
+        refused: Mutex::default(),
         model: Mutex::default(),
         commands,
         prompt_registry: Arc::default(),

@@ -22,7 +22,7 @@ mod devices;
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use stud_sdk::interaction::{Action, Answer, UserResponse};
 use stud_sdk::ui::{Event, Interactor, Payload, Request, Response, Subscriber, ui};
@@ -93,6 +93,8 @@ struct Sitting {
     desk: Arc<Desk>,
     /// Dropped, it ends the thread that waits for input, without taking any.
     _hang_up: PipeWriter,
+    /// What it is about to show is shown before the plugin is gone.
+    errands: JoinHandle<()>,
 }
 
 impl LineUi {
@@ -149,12 +151,13 @@ impl LineUi {
             .name("line-ui-reader".to_owned())
             .spawn(move || listen(&keyboard, &weak, &ear))?;
         let (host, served) = (self.host.clone(), desk.clone());
-        thread::Builder::new()
+        let errands = thread::Builder::new()
             .name("line-ui-errands".to_owned())
             .spawn(move || errands::run(&served, &host))?;
         Ok(Sitting {
             desk,
             _hang_up: hang_up,
+            errands,
         })
     }
 
@@ -167,6 +170,8 @@ impl LineUi {
         };
         if let Some(sitting) = sitting {
             sitting.desk.close();
+            // A closed desk keeps nobody waiting, so this thread ends as soon as it has said what it had to say.
+            let _ = sitting.errands.join();
         }
     }
 
