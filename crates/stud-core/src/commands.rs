@@ -206,11 +206,15 @@ fn explained(error: Error, offer: &Offer) -> Error {
         return error;
     }
     let code = &codes::COMMAND_EXEC_FAILED;
-    let message = format!("the command `{}` failed: {}", offer.name(), error.message());
+    let (name, cause) = (offer.name(), format!("{}/{}", error.class(), error.code()));
+    let message = format!(
+        "the command `{name}` failed with {cause}: {}",
+        error.message()
+    );
     Error::new(code.class, code.name, message)
-        .with("name", offer.name())
+        .with("name", name)
         .with("extensionId", offer.handler().ext_id())
-        .with("cause", format!("{}/{}", error.class(), error.code()))
+        .with("cause", cause)
 }
 
 /// The thread of the command ended without a word.

@@ -33,8 +33,6 @@ pub(crate) struct Site {
     pub(crate) session: Arc<Session>,
     pub(crate) ground: Arc<Ground>,
     pub(crate) means: Means,
-    /// The command that asks for it.
-    pub(crate) caller: String,
 }
 
 impl Site {
@@ -42,7 +40,7 @@ impl Site {
     fn audit(&self, class: &str, kind: Option<&str>, payload: Value) {
         let correlation_id = self.session.correlation_id();
         let books = self.session.books();
-        books.audit_as(&self.caller, class, kind, &correlation_id, payload);
+        books.audit(class, kind, &correlation_id, payload);
     }
 
     /// Whether a plugin runs a command right now.

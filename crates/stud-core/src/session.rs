@@ -33,7 +33,7 @@ use crate::report::PluginReport;
 use crate::resource_registry::ResourceRegistry;
 use crate::rules::Rules;
 use crate::store::Store;
-use crate::sync::{Mutex, lock};
+use crate::sync::{Mutex, Promise, lock};
 use crate::timer::Timer;
 
 mod commands;
@@ -95,6 +95,8 @@ pub struct Session {
     conversation: Mutex<Conversation>,
     scopes: Scopes,
     plugins: Mutex<Registry>,
+    /// Who waits for the first of them.
+    rising: Mutex<Option<Vec<Promise<()>>>>,
     /// How often they were changed.
     revision: AtomicU64,
     /// What was found of plugins that do not take part, when the session began.
@@ -209,6 +211,10 @@ impl Session {
         *lock(&self.plugins) = registry;
         self.revision.fetch_add(1, Ordering::AcqRel);
         self.metrics.extensions_changed(roster);
+        let waiting = lock(&self.rising).take();
+        for early in waiting.into_iter().flatten() {
+            early.keep(());
+        }
     }
 
     /// Which set of plugins this is; it changes with each.

@@ -141,6 +141,7 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         conversation: Mutex::new(past.conversation),
         scopes: Scopes::new(),
         plugins: Mutex::new(Registry::default()),
+        rising: Mutex::new(Some(Vec::new())),
         revision: AtomicU64::new(0),
         refused: Mutex::default(),
         model: Mutex::default(),

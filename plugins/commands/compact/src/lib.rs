@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use stud_sdk::command::{Args, Rendered, command};
-use stud_sdk::host::context::Compacting;
-use stud_sdk::{Config, Cx, CxExt as _, Result, json};
+use stud_sdk::host::context::{Compacted, Compacting};
+use stud_sdk::{Class, Config, Cx, CxExt as _, Result, json};
 
 /// How far to compact.
 #[derive(Config)]
@@ -25,15 +25,11 @@ struct Input {
 #[command(id = "compact", name = "compact", category = "session", argument_hint = "[percent]", config = Options)]
 async fn compact(input: Input, cx: &Cx) -> Result<Rendered> {
     let options: Options = cx.config()?;
-    let target = match input.percent {
-        Some(percent) => percent,
-        None => half_of(cx.host().metrics().snapshot()?.context.percent),
+    let goals = match input.percent {
+        Some(percent) => vec![percent],
+        None => goals(cx.host().metrics().snapshot()?.context.percent),
     };
-    let how = Compacting {
-        target_utilization_percent: target,
-        preserve_recent_turns: options.preserve_recent_turns,
-    };
-    let compacted = cx.host().context().compact(how).await?;
+    let compacted = reach_one(cx, &goals, options.preserve_recent_turns).await?;
     let shown = if compacted.compacted_segments == 0 {
         format!(
             "The conversation is short enough: {} tokens, {:.1} % of the window. Nothing was changed.",
@@ -50,22 +46,50 @@ async fn compact(input: Input, cx: &Cx) -> Result<Rendered> {
     Ok(Rendered::from(shown).with_payload(json!(compacted)))
 }
 
-/// Whole percents, and at least one: less than that is no conversation to compact.
+/// Tries one goal after the other until one can be reached.
+async fn reach_one(cx: &Cx, goals: &[u32], preserve_recent_turns: u32) -> Result<Compacted> {
+    let (last, others) = goals.split_last().unwrap_or((&LEISURELY, &[]));
+    let compact = |target_utilization_percent| {
+        let how = Compacting {
+            target_utilization_percent,
+            preserve_recent_turns,
+        };
+        cx.host().context().compact(how)
+    };
+    for goal in others {
+        match compact(*goal).await {
+            Err(error) if error.is(Class::Validation, "ContextOverflow") => {}
+            outcome => return outcome,
+        }
+    }
+    compact(*last).await
+}
+
+/// A goal that a conversation only misses when there is no room left.
+const LEISURELY: u32 = 80;
+
+/// Half of what is taken up now, or three quarters if the last turns alone are longer than that. What is besides the
+/// conversation cannot be summarized; a conversation that is short beside it may stay as it is.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "the number is between 1 and 50"
+    reason = "the numbers are between 1 and 75"
 )]
-fn half_of(percent: Option<f64>) -> u32 {
-    (percent.unwrap_or_default() / 2.0).clamp(1.0, 50.0) as u32
+fn goals(percent: Option<f64>) -> Vec<u32> {
+    let percent = percent.unwrap_or_default().clamp(0.0, 100.0);
+    let mut goals: Vec<u32> = [0.5, 0.75]
+        .map(|part| (percent * part).max(1.0) as u32)
+        .into();
+    goals.push(LEISURELY);
+    goals.dedup();
+    goals
 }
 
 #[cfg(test)]
 mod tests {
-    use stud_sdk::host::context::Compacted;
+    use stud_sdk::Error;
     use stud_sdk::host::metrics::RuntimeSnapshot;
     use stud_sdk::testing::{FakeHost, Harness};
-    use stud_sdk::{Class, Error};
 
     use super::*;
 
@@ -118,5 +142,8 @@ mod tests {
         let error = Error::new(Class::Validation, "ContextOverflow", "too long");
         let host = FakeHost::new().compacts(Err(error));
         assert_eq!(run(&host, "").unwrap_err().code(), "ContextOverflow");
+        let tried = host.compactions().into_iter();
+        let tried: Vec<u32> = tried.map(|how| how.target_utilization_percent).collect();
+        assert_eq!(tried, [1, 80]);
     }
 }

@@ -28,7 +28,7 @@ use stud_sdk::interaction::{Action, Answer, UserResponse};
 use stud_sdk::ui::{Event, Interactor, Payload, Request, Response, Subscriber, ui};
 use stud_sdk::{Class, Config, Cx, CxExt as _, Error, Host, Result, Schema};
 
-use desk::Desk;
+use desk::{Desk, Gone};
 use devices::Devices;
 use draft::Draft;
 use errands::LineUiInputEnded;
@@ -211,6 +211,12 @@ impl Interactor for LineUi {
                 refusal(&request)
             }
             Ok(Err(Stop::Gone(why))) => {
+                // These are the questions of commands.
+                let of_command =
+                    matches!(request.payload, Payload::Confirm(_) | Payload::Select(_));
+                if of_command && why == Gone::InputEnded {
+                    desk.give_up();
+                }
                 talk.give_up(why);
                 Response::dismissed(&request)
             }
