@@ -25,6 +25,23 @@ pub(crate) const BUNDLED: [(&str, &str); 3] = [
     ("filesystem-session-store", "session-stores"),
 ];
 
+/// The commands it carries and the tool they have to do with, for flows that are about them.
+pub(crate) const COMMANDS: [(&str, &str); 13] = [
+    ("commands-command", "commands"),
+    ("compact-command", "commands"),
+    ("exit-command", "commands"),
+    ("health-command", "commands"),
+    ("help-command", "commands"),
+    ("mode-command", "commands"),
+    ("network-policy-command", "commands"),
+    ("reload-command", "commands"),
+    ("save-and-close-command", "commands"),
+    ("sessions-command", "commands"),
+    ("tools-command", "commands"),
+    ("trust-command", "commands"),
+    ("web-fetch", "tools"),
+];
+
 /// Lets a flow happen twice: with the bundled plugins embedded, and with the same plugins as libraries.
 pub(crate) fn in_both_forms(flow: impl Fn(&Bench)) {
     for form in [Form::Embedded, Form::Libraries] {
@@ -54,6 +71,23 @@ impl Bench {
         bench
     }
 
+    /// Has the commands in this bench's form too. Libraries of all of them in every flow would take its time.
+    pub(crate) fn commands(&self) {
+        if self.form == Form::Libraries {
+            for (package, folder) in COMMANDS {
+                self.install(package, folder);
+            }
+        }
+    }
+
+    /// The layer that the bundled plugins are found in.
+    pub(crate) fn layer(&self) -> &'static str {
+        match self.form {
+            Form::Embedded => "bundled",
+            Form::Libraries => "global",
+        }
+    }
+
     /// Puts a plugin into the global scope as it is.
     pub(crate) fn install(&self, package: &str, folder: &str) {
         let name = package.replace('-', "_");
@@ -77,11 +111,36 @@ impl Bench {
 
     /// The same in a scope of its own: `home`, or `project/.stud`.
     pub(crate) fn hook_in(&self, root: &str, package: &str, id: &str, slot: &str, config: Value) {
+        self.set_hook(root, package, id, slot, config, |_| {});
+    }
+
+    /// The same as [`hook`](Self::hook), with more of its manifest changed.
+    pub(crate) fn hook_with(
+        &self,
+        package: &str,
+        id: &str,
+        slot: &str,
+        config: Value,
+        change: impl FnOnce(&mut Value),
+    ) {
+        self.set_hook("home", package, id, slot, config, change);
+    }
+
+    fn set_hook(
+        &self,
+        root: &str,
+        package: &str,
+        id: &str,
+        slot: &str,
+        config: Value,
+        change: impl FnOnce(&mut Value),
+    ) {
         let folder = format!("{root}/hooks/{id}");
         self.place(package, &folder, |manifest| {
             manifest["extId"] = id.into();
             manifest["discoveryRules"]["manifestKey"] = id.into();
             manifest["registration"]["slot"] = slot.into();
+            change(manifest);
         });
         let mut whole = json!({"name": id, "log": self.hook_log()});
         for (key, value) in config.as_object().unwrap() {

@@ -21,3 +21,6 @@ mod bounds;
 mod resume;
 mod resume_with_drift;
 mod scope_layering;
+mod slash_commands;
+mod reload_mid_turn;
+mod network_policy;
