@@ -25,23 +25,6 @@ pub(crate) const BUNDLED: [(&str, &str); 3] = [
     ("filesystem-session-store", "session-stores"),
 ];
 
-/// The commands it carries and the tool they have to do with, for flows that are about them.
-pub(crate) const COMMANDS: [(&str, &str); 13] = [
-    ("commands-command", "commands"),
-    ("compact-command", "commands"),
-    ("exit-command", "commands"),
-    ("health-command", "commands"),
-    ("help-command", "commands"),
-    ("mode-command", "commands"),
-    ("network-policy-command", "commands"),
-    ("reload-command", "commands"),
-    ("save-and-close-command", "commands"),
-    ("sessions-command", "commands"),
-    ("tools-command", "commands"),
-    ("trust-command", "commands"),
-    ("web-fetch", "tools"),
-];
-
 /// Lets a flow happen twice: with the bundled plugins embedded, and with the same plugins as libraries.
 pub(crate) fn in_both_forms(flow: impl Fn(&Bench)) {
     for form in [Form::Embedded, Form::Libraries] {
@@ -71,12 +54,19 @@ impl Bench {
         bench
     }
 
-    /// Has the commands in this bench's form too. Libraries of all of them in every flow would take its time.
-    pub(crate) fn commands(&self) {
+    /// Has these commands in this bench's form too. Libraries of all of them in every flow would take their time.
+    pub(crate) fn commands(&self, names: &[&str]) {
         if self.form == Form::Libraries {
-            for (package, folder) in COMMANDS {
-                self.install(package, folder);
+            for name in names {
+                self.install(&format!("{name}-command"), "commands");
             }
+        }
+    }
+
+    /// Has a tool that stud carries in this bench's form too.
+    pub(crate) fn bundled_tool(&self, package: &str) {
+        if self.form == Form::Libraries {
+            self.install(package, "tools");
         }
     }
 

@@ -43,7 +43,7 @@ fn on_record(audit: &[Value], class: &str) -> Vec<Value> {
 #[test]
 fn each_plugin_is_reloaded_at_its_own_moment() {
     in_both_forms(|bench| {
-        bench.commands();
+        bench.commands(&["reload"]);
         observers(bench);
         let mut talk = bench.talk(&[]);
         // The words come while the stream of the answer runs, and its end is the next boundary.
@@ -61,7 +61,7 @@ fn each_plugin_is_reloaded_at_its_own_moment() {
         assert_eq!(status, 0);
 
         let (up, down) = (["init", "activate"], ["deactivate", "dispose"]);
-        let lived = |parts: &[&[&str]]| parts.concat();
+        let lived = |parts: &[&[&'static str]]| parts.concat();
         assert_eq!(
             life(bench, "at-boundary"),
             lived(&[&up, &down, &up, &["saw", "saw"], &down])
@@ -88,7 +88,7 @@ fn each_plugin_is_reloaded_at_its_own_moment() {
 #[test]
 fn a_plugin_takes_up_its_new_settings() {
     in_both_forms(|bench| {
-        bench.commands();
+        bench.commands(&["reload", "help", "commands"]);
         let mut talk = bench.talk(&[]);
         talk.say("/help");
         talk.is_asked("[help]");
@@ -99,6 +99,9 @@ fn a_plugin_takes_up_its_new_settings() {
         talk.is_asked("also /wtf");
         talk.say("/reload");
         talk.is_asked("Left as they are: ");
+        // A session in which nothing was said leaves nothing behind.
+        talk.say("hello");
+        talk.hears("USER hello");
         talk.end();
         let audit = bench.audit();
         let set = audit
@@ -117,7 +120,7 @@ fn a_plugin_takes_up_its_new_settings() {
 #[test]
 fn a_build_that_does_not_come_up_leaves_the_session_as_it_was() {
     in_both_forms(|bench| {
-        bench.commands();
+        bench.commands(&["reload"]);
         observers(bench);
         let mut talk = bench.talk(&[]);
         talk.say("hello");

@@ -18,10 +18,17 @@ fn payload(bench: &Bench, line: &str) -> Value {
     result["payload"].take()
 }
 
-#[test]
-fn each_command_shows_what_it_is_for() {
+/// Lets a flow about one command happen twice, with the command in both forms.
+fn trying(command: &str, flow: impl Fn(&Bench)) {
     in_both_forms(|bench| {
-        bench.commands();
+        bench.commands(&[command]);
+        flow(bench);
+    });
+}
+
+#[test]
+fn help_lists_the_commands() {
+    trying("help", |bench| {
         let help = bench.headless(&[], "/help");
         for name in [
             "compact",
@@ -35,10 +42,22 @@ fn each_command_shows_what_it_is_for() {
             assert!(help.answer().lines().any(|shown| shown.starts_with(&line)));
         }
         assert!(help.answer().lines().is_sorted(), "{help:#?}");
+    });
+}
+
+#[test]
+fn the_mode_is_shown() {
+    trying("mode", |bench| {
         assert_eq!(
             payload(bench, "/mode"),
             json!({"mode": "ask", "sessionFixed": true, "setAt": "session-start"})
         );
+    });
+}
+
+#[test]
+fn health_tells_what_takes_part() {
+    trying("health", |bench| {
         let health = payload(bench, "/health");
         let ids: Vec<&str> = health["extensions"]
             .as_array()
@@ -48,69 +67,165 @@ fn each_command_shows_what_it_is_for() {
             .collect();
         assert!(ids.is_sorted() && ids.contains(&"echo"), "{health:#}");
         assert_eq!(health["activeStore"], "filesystem-session-store");
+        assert_eq!(health["activeInteractor"], Value::Null);
         assert_eq!(health["loop"]["turnCount"], 0);
-        let tools = payload(bench, "/tools");
-        assert!(tools["tools"].as_array().unwrap().len() > 10);
-        let commands = payload(bench, "/commands list");
-        let commands = commands["commands"].as_array().unwrap();
-        let help = commands.iter().find(|command| command["name"] == "help");
-        assert_eq!(help.unwrap()["layer"], bench.layer());
-        assert_eq!(payload(bench, "/trust"), json!({"trusted": [], "mcp": []}));
-        assert_eq!(
-            payload(bench, "/network-policy"),
-            json!({"allow": [], "deny": []})
-        );
-        assert_eq!(payload(bench, "/exit"), Value::Null);
-        assert_eq!(bench.headless(&[], "/quit").stdout, "");
     });
 }
 
 #[test]
-fn what_is_refused_says_with_which_code() {
-    in_both_forms(|bench| {
-        bench.commands();
-        let failed = ("ExtensionHost", "CommandExecFailed");
-        let violation = ("Validation", "ConfigSchemaViolation");
-        for (line, (class, code), cause) in [
-            ("/mode yolo", failed, Some("ToolTerminal/InputInvalid")),
-            (
-                "/network-policy deny http://a",
-                failed,
-                Some("ToolTerminal/InputInvalid"),
-            ),
-            ("/network-policy forbid a.org", violation, None),
-            ("/network-policy deny", violation, None),
-            ("/trust bless /x", violation, None),
-            ("/trust grant", violation, None),
-            (
-                "/trust grant relative",
-                ("Validation", "TrustEntryInvalid"),
-                None,
-            ),
-            (
-                "/trust --clear-mcp nobody",
-                failed,
-                Some("ToolTerminal/NotFound"),
-            ),
-            ("/commands lst", violation, None),
-            ("/reload nobody", ("Validation", "ExtensionNotFound"), None),
-            ("/compact", ("ExtensionHost", "NotReady"), None),
-            ("/compact 0", ("ToolTerminal", "InputInvalid"), None),
-            ("/hlep", ("Validation", "CommandUnknown"), None),
-            ("/", ("Validation", "CommandNameInvalid"), None),
-        ] {
-            let result = result(bench, line);
-            let error = &result["error"];
-            assert_eq!(result["status"], "failed", "{line}: {result:#}");
-            assert_eq!(
-                (&error["class"], &error["code"]),
-                (&json!(class), &json!(code)),
-                "{line}"
+fn a_plugin_that_was_refused_is_a_problem_of_health() {
+    trying("health", |bench| {
+        bench
+            .world
+            .write("home/hooks/broken/libbroken.so", "no library");
+        let health = payload(bench, "/health");
+        let broken = &health["problems"][0];
+        assert_eq!(
+            (&broken["class"], &broken["code"]),
+            (&json!("Validation"), &json!("LibraryFormatUnknown"))
+        );
+        let extensions = health["extensions"].as_array().unwrap();
+        assert!(
+            extensions
+                .iter()
+                .any(|extension| extension["state"] == "disabled")
+        );
+    });
+}
+
+#[test]
+fn tools_are_listed() {
+    trying("tools", |bench| {
+        let tools = payload(bench, "/tools");
+        assert!(tools["tools"].as_array().unwrap().len() > 10);
+        assert!(bench.headless(&[], "/tools").answer().contains("web-fetch"));
+    });
+}
+
+#[test]
+fn commands_are_listed_with_their_layer() {
+    trying("commands", |bench| {
+        let listed = payload(bench, "/commands list");
+        let listed = listed["commands"].as_array().unwrap();
+        let own = listed.iter().find(|command| command["name"] == "commands");
+        assert_eq!(own.unwrap()["layer"], bench.layer());
+    });
+}
+
+#[test]
+fn both_ways_out_lead_out() {
+    trying("exit", |bench| {
+        assert_eq!(payload(bench, "/exit"), Value::Null);
+        let run = bench.headless(&[], "/quit");
+        assert_eq!((run.status, run.stdout.as_str()), (0, ""));
+    });
+}
+
+/// Holds a line to the error it must end with: class, code and the command's own, if it is wrapped.
+fn refused(bench: &Bench, line: &str, class: &str, code: &str, cause: Option<&str>) {
+    let result = result(bench, line);
+    let error = &result["error"];
+    assert_eq!(result["status"], "failed", "{line}: {result:#}");
+    assert_eq!(
+        (&error["class"], &error["code"]),
+        (&json!(class), &json!(code)),
+        "{line}"
+    );
+    assert_eq!(error["context"]["cause"].as_str(), cause, "{line}");
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_with_its_code() {
+    for (command, line, class, code) in [
+        (
+            "network-policy",
+            "/network-policy forbid a.org",
+            "Validation",
+            "ConfigSchemaViolation",
+        ),
+        (
+            "network-policy",
+            "/network-policy deny",
+            "Validation",
+            "ConfigSchemaViolation",
+        ),
+        (
+            "trust",
+            "/trust bless /x",
+            "Validation",
+            "ConfigSchemaViolation",
+        ),
+        (
+            "trust",
+            "/trust grant",
+            "Validation",
+            "ConfigSchemaViolation",
+        ),
+        (
+            "trust",
+            "/trust grant relative",
+            "Validation",
+            "TrustEntryInvalid",
+        ),
+        (
+            "commands",
+            "/commands lst",
+            "Validation",
+            "ConfigSchemaViolation",
+        ),
+        (
+            "reload",
+            "/reload nobody",
+            "Validation",
+            "ExtensionNotFound",
+        ),
+        ("compact", "/compact", "ExtensionHost", "NotReady"),
+        ("compact", "/compact 0", "ToolTerminal", "InputInvalid"),
+    ] {
+        trying(command, |bench| refused(bench, line, class, code, None));
+    }
+}
+
+#[test]
+fn what_a_command_says_with_another_class_is_the_cause() {
+    for (command, line, cause) in [
+        ("mode", "/mode yolo", "ToolTerminal/InputInvalid"),
+        (
+            "network-policy",
+            "/network-policy deny http://a",
+            "ToolTerminal/InputInvalid",
+        ),
+        (
+            "trust",
+            "/trust --clear-mcp nobody",
+            "ToolTerminal/NotFound",
+        ),
+    ] {
+        trying(command, |bench| {
+            refused(
+                bench,
+                line,
+                "ExtensionHost",
+                "CommandExecFailed",
+                Some(cause),
             );
-            assert_eq!(error["context"]["cause"].as_str(), cause, "{line}");
-        }
+        });
+    }
+}
+
+#[test]
+fn a_line_that_is_no_command_is_refused() {
+    in_both_forms(|bench| {
+        refused(bench, "/hlep", "Validation", "CommandUnknown", None);
+        refused(bench, "/", "Validation", "CommandNameInvalid", None);
+    });
+}
+
+#[test]
+fn a_command_that_must_ask_halts_where_nobody_is() {
+    trying("network-policy", |bench| {
         let run = bench.headless(&[], "/network-policy deny a.org");
-        assert_eq!(run.status, 3, "somebody has to be asked: {run:#?}");
+        assert_eq!(run.status, 3, "{run:#?}");
         assert!(!bench.world.home().join("settings.json").exists());
     });
 }
@@ -118,7 +233,7 @@ fn what_is_refused_says_with_which_code() {
 #[test]
 fn a_command_never_reaches_the_model() {
     in_both_forms(|bench| {
-        bench.commands();
+        bench.commands(&["help"]);
         let run = bench.headless(&["--json"], "/help");
         assert!(!run.stdout.contains("ProviderRequestStarted"), "{run:#?}");
         assert!(run.stdout.contains(r#""name":"CommandResulted""#));
@@ -129,7 +244,7 @@ fn a_command_never_reaches_the_model() {
 #[test]
 fn the_session_goes_on_whatever_becomes_of_a_command() {
     in_both_forms(|bench| {
-        bench.commands();
+        bench.commands(&["mode"]);
         let mut talk = bench.talk(&[]);
         talk.say("/mdoe");
         talk.is_asked(
@@ -157,7 +272,7 @@ fn the_session_goes_on_whatever_becomes_of_a_command() {
 #[test]
 fn sessions_are_listed_newest_first() {
     in_both_forms(|bench| {
-        bench.commands();
+        bench.commands(&["sessions"]);
         bench.headless(&[], "the first one").answer();
         bench.headless(&[], "the second one").answer();
         let listed = payload(bench, "/sessions");
@@ -180,7 +295,7 @@ fn sessions_are_listed_newest_first() {
 #[test]
 fn trust_is_given_and_taken_back() {
     in_both_forms(|bench| {
-        bench.commands();
+        bench.commands(&["trust"]);
         let project = bench.world.project().join(".stud");
         std::fs::create_dir_all(&project).unwrap();
         let folder = bench.world.project().display().to_string();
@@ -223,7 +338,7 @@ fn trust_is_given_and_taken_back() {
 #[test]
 fn a_turn_that_runs_is_waited_for_before_the_session_is_saved() {
     in_both_forms(|bench| {
-        bench.commands();
+        bench.commands(&["save-and-close"]);
         let ear = bench.ear();
         let mut talk = bench.talk(&[]);
         talk.say("!slow 500");
@@ -244,7 +359,7 @@ fn a_turn_that_runs_is_waited_for_before_the_session_is_saved() {
 #[test]
 fn a_turn_that_takes_too_long_is_left_behind() {
     in_both_forms(|bench| {
-        bench.commands();
+        bench.commands(&["save-and-close"]);
         bench.settings(&json!({"commands": {"save-and-close": {"drainTimeoutMs": 1}}}));
         let ear = bench.ear();
         let mut talk = bench.talk(&[]);
@@ -271,7 +386,7 @@ fn lifecycle(bench: &Bench, event: &str) -> Vec<Value> {
 #[test]
 fn a_conversation_that_is_short_enough_stays_and_that_is_on_record() {
     in_both_forms(|bench| {
-        bench.commands();
+        bench.commands(&["compact"]);
         let ear = bench.ear();
         let mut talk = bench.talk(&[]);
         talk.say("hello");
