@@ -54,6 +54,30 @@ impl Bench {
         bench
     }
 
+    /// Has these commands in this bench's form too. Libraries of all of them in every flow would take their time.
+    pub(crate) fn commands(&self, names: &[&str]) {
+        if self.form == Form::Libraries {
+            for name in names {
+                self.install(&format!("{name}-command"), "commands");
+            }
+        }
+    }
+
+    /// Has a tool that stud carries in this bench's form too.
+    pub(crate) fn bundled_tool(&self, package: &str) {
+        if self.form == Form::Libraries {
+            self.install(package, "tools");
+        }
+    }
+
+    /// The layer that the bundled plugins are found in.
+    pub(crate) fn layer(&self) -> &'static str {
+        match self.form {
+            Form::Embedded => "bundled",
+            Form::Libraries => "global",
+        }
+    }
+
     /// Puts a plugin into the global scope as it is.
     pub(crate) fn install(&self, package: &str, folder: &str) {
         let name = package.replace('-', "_");
@@ -77,11 +101,36 @@ impl Bench {
 
     /// The same in a scope of its own: `home`, or `project/.stud`.
     pub(crate) fn hook_in(&self, root: &str, package: &str, id: &str, slot: &str, config: Value) {
+        self.set_hook(root, package, id, slot, config, |_| {});
+    }
+
+    /// The same as [`hook`](Self::hook), with more of its manifest changed.
+    pub(crate) fn hook_with(
+        &self,
+        package: &str,
+        id: &str,
+        slot: &str,
+        config: Value,
+        change: impl FnOnce(&mut Value),
+    ) {
+        self.set_hook("home", package, id, slot, config, change);
+    }
+
+    fn set_hook(
+        &self,
+        root: &str,
+        package: &str,
+        id: &str,
+        slot: &str,
+        config: Value,
+        change: impl FnOnce(&mut Value),
+    ) {
         let folder = format!("{root}/hooks/{id}");
         self.place(package, &folder, |manifest| {
             manifest["extId"] = id.into();
             manifest["discoveryRules"]["manifestKey"] = id.into();
             manifest["registration"]["slot"] = slot.into();
+            change(manifest);
         });
         let mut whole = json!({"name": id, "log": self.hook_log()});
         for (key, value) in config.as_object().unwrap() {

@@ -28,3 +28,6 @@ mod model_switch;
 mod capability_mismatch;
 mod params;
 mod mcp;
+mod slash_commands;
+mod reload_mid_turn;
+mod network_policy;

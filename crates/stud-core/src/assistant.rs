@@ -18,6 +18,7 @@ use stud_diagnostics::codes;
 use crate::hooks::{Denial, Hooks, Passage};
 pub use crate::model::Model;
 use crate::session::{Ending, Input, Session, Turn, Voice};
+use crate::sync::{Mutex, lock};
 
 mod receive;
 mod prior;
@@ -54,7 +55,10 @@ pub async fn converse(session: &Arc<Session>) -> Result<Option<Answered>> {
 pub async fn answer(session: &Arc<Session>, model: &Model, input: &Input) -> Result<Answered> {
     let turn = session.begin_turn(input)?;
     let work = Work {
-        hooks: Arc::new(Hooks::of(turn.plugins(), &session.rules().ordering)),
+        hooks: Mutex::new(Arc::new(Hooks::of(
+            &turn.plugins(),
+            &session.rules().ordering,
+        ))),
         voice: turn.voice(),
         model: model.clone(),
         turn,
@@ -71,7 +75,7 @@ pub async fn answer(session: &Arc<Session>, model: &Model, input: &Input) -> Res
 struct Work {
     turn: Turn,
     voice: Voice,
-    hooks: Arc<Hooks>,
+    hooks: Mutex<Arc<Hooks>>,
     model: Model,
 }
 
@@ -137,6 +141,7 @@ impl Work {
 
     /// Tells when a stage begins and ends, however it ends.
     async fn stage<T>(&self, stage: Stage, body: impl Future<Output = Result<T>>) -> Result<T> {
+        self.pause_before(stage);
         let mut payload = json!({"stage": stage.as_str()});
         self.turn.publish("StagePreFired", &payload);
         let done = body.await;
@@ -148,12 +153,32 @@ impl Work {
         done
     }
 
+    /// Does what was to be done between two stages. A request and its stream are one thing, and not interrupted.
+    fn pause_before(&self, stage: Stage) {
+        if matches!(stage, Stage::StreamResponse) {
+            return;
+        }
+        let session = self.turn.session();
+        for job in session.due_at_boundary() {
+            if let Some(plugin) = job() {
+                self.turn.adopt(plugin);
+                let hooks = Hooks::of(&self.turn.plugins(), &session.rules().ordering);
+                *lock(&self.hooks) = Arc::new(hooks);
+            }
+        }
+    }
+
+    fn hooks(&self) -> Arc<Hooks> {
+        lock(&self.hooks).clone()
+    }
+
     /// Lets the hooks of a slot see what passes. Gives what they made of it; nothing if nobody is there.
     async fn pass(&self, slot: Slot, payload: impl FnOnce() -> Value) -> Result<Option<Value>> {
-        if !self.hooks.any(slot, FiringMode::PerStage) {
+        let hooks = self.hooks();
+        if !hooks.any(slot, FiringMode::PerStage) {
             return Ok(None);
         }
-        match self.hooks.pass(self.passage(slot), payload()).await? {
+        match hooks.pass(self.passage(slot), payload()).await? {
             Ok(payload) => Ok(Some(payload)),
             Err(denial) => Err(forbidden(slot, &denial)),
         }

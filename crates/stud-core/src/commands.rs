@@ -17,7 +17,7 @@ use crate::books::Books;
 use crate::ids;
 use crate::ledger::closed;
 use crate::limits::Limits;
-use crate::sync::Mutex;
+use crate::sync::{Mutex, lock};
 use crate::work::{elsewhere, unless};
 
 mod account;
@@ -52,7 +52,12 @@ pub(crate) struct Commands {
     /// Plugins that once did not come back with suggestions, by generation.
     stuck: Mutex<BTreeSet<(String, u64)>>,
     patience: Duration,
+    /// What is done once no command runs any more.
+    afterward: Mutex<Vec<Afterward>>,
 }
+
+/// What follows from a command, and would cut off its answer if it came before it.
+pub(crate) type Afterward = Box<dyn FnOnce() + Send>;
 
 impl Commands {
     pub(crate) fn new(books: Arc<Books>, limits: &Limits) -> Self {
@@ -61,6 +66,24 @@ impl Commands {
             line: Line::default(),
             stuck: Mutex::default(),
             patience: limits.completion,
+            afterward: Mutex::default(),
+        }
+    }
+
+    /// Keeps something for when no command runs any more, which may be now.
+    pub(crate) fn afterward(&self, deed: Afterward) {
+        lock(&self.afterward).push(deed);
+        self.settle();
+    }
+
+    /// Does what was kept, unless a command still runs.
+    fn settle(&self) {
+        if self.line.is_busy() {
+            return;
+        }
+        let kept = std::mem::take(&mut *lock(&self.afterward));
+        for deed in kept {
+            deed();
         }
     }
 
@@ -93,6 +116,8 @@ impl Commands {
         arguments::check_line(name, &args)?;
         let scope = scene.scope().child();
         let called_off = scope.token();
+        // First, so that it is dropped last: the place is given up by then.
+        let _settling = Settling(self);
         let mut place = self.line.join(caller, name)?;
         unless(&called_off, place.called()).await;
         if called_off.is_cancelled() {
@@ -157,6 +182,15 @@ impl Commands {
     }
 }
 
+/// Sees to what follows from a command, however the command ends.
+struct Settling<'a>(&'a Commands);
+
+impl Drop for Settling<'_> {
+    fn drop(&mut self) {
+        self.0.settle();
+    }
+}
+
 /// Calls a command off when nobody waits for it any more.
 struct Leash(CancellationSource);
 
@@ -172,11 +206,15 @@ fn explained(error: Error, offer: &Offer) -> Error {
         return error;
     }
     let code = &codes::COMMAND_EXEC_FAILED;
-    let message = format!("the command `{}` failed: {}", offer.name(), error.message());
+    let (name, cause) = (offer.name(), format!("{}/{}", error.class(), error.code()));
+    let message = format!(
+        "the command `{name}` failed with {cause}: {}",
+        error.message()
+    );
     Error::new(code.class, code.name, message)
-        .with("name", offer.name())
+        .with("name", name)
         .with("extensionId", offer.handler().ext_id())
-        .with("cause", format!("{}/{}", error.class(), error.code()))
+        .with("cause", cause)
 }
 
 /// The thread of the command ended without a word.

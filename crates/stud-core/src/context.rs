@@ -78,7 +78,7 @@ pub struct Base {
 pub async fn compose(turn: &Turn, model: &Model, base: Base) -> Result<Request> {
     let session = turn.session();
     let desk = session.desk();
-    let provider = model.provider(turn.plugins())?;
+    let provider = model.provider(&turn.plugins())?;
     let window = window::of(&provider, &model.model_id)?;
     let mut draft = Draft::begin(turn, base, window)?;
 

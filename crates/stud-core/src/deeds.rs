@@ -14,16 +14,38 @@ use crate::activate::Means;
 use crate::ground::Ground;
 use crate::session::Session;
 
+mod health;
+mod leaving;
+mod network;
 mod params;
+mod reloading;
+mod sessions;
 mod switching;
+mod trust;
+
+pub(crate) use reloading::replace;
+
+use network::List;
 
 /// Where a deed is done: the session, what it stands on, and what it takes to run its plugins.
 pub(crate) struct Site {
     pub(crate) session: Arc<Session>,
     pub(crate) ground: Arc<Ground>,
     pub(crate) means: Means,
-    /// The command that asks for it.
-    pub(crate) caller: String,
+}
+
+impl Site {
+    /// Puts something on record that the command had done.
+    fn audit(&self, class: &str, kind: Option<&str>, payload: Value) {
+        let correlation_id = self.session.correlation_id();
+        let books = self.session.books();
+        books.audit(class, kind, &correlation_id, payload);
+    }
+
+    /// Whether a plugin runs a command right now.
+    fn is_busy(&self, ext_id: &str) -> bool {
+        self.session.commands().called_off(ext_id).is_some()
+    }
 }
 
 /// Does what a command asked for, and gives what came of it.
@@ -32,6 +54,24 @@ pub(crate) async fn perform(site: Site, deed: Deed) -> Result<Value> {
         Deed::SwitchModel { provider, model } => switching::switch(&site, provider, model).await,
         Deed::Params { set } if set.is_empty() => params::show(&site),
         Deed::Params { set } => params::set(&site, set).await,
+        Deed::ListSessions {} => sessions::list(&site).await,
+        Deed::ListTrust {} => trust::list(&site),
+        Deed::GrantTrust { path } => trust::grant(&site, &path),
+        Deed::RevokeTrust { path } => trust::revoke(&site, &path),
+        Deed::ClearMcpTrust { server } => trust::clear_mcp(&site, &server),
+        Deed::ShowNetworkPolicy {} => Ok(network::show(&site)),
+        Deed::AllowHost { host } => network::add(&site, List::Allow, &host),
+        Deed::DenyHost { host } => network::add(&site, List::Deny, &host),
+        Deed::SaveAndClose { drain_timeout_ms } => {
+            leaving::save_and_close(&site, drain_timeout_ms).await
+        }
+        Deed::Leave {} => Ok(leaving::leave(&site)),
+        Deed::Reload { ext_id: Some(id) } => reloading::one(Arc::new(site), id).await,
+        Deed::Reload { ext_id: None } => reloading::all(Arc::new(site)).await,
+        Deed::Health {
+            turn_count_in_audit,
+        } => Ok(health::report(&site, turn_count_in_audit)),
+        // A deed that this core does not know cannot have come through its own Host API.
         _ => Err(not_ready()),
     }
 }

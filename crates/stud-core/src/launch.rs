@@ -11,18 +11,18 @@ use stud_host_api::session::SecurityMode;
 
 use crate::activate::{Active, Means};
 use crate::approvals::{Allowlist, Approvals, ProjectApprovals};
+use crate::deeds;
 use crate::desk::Terms;
 use crate::ground::Ground;
 use crate::host::Hosts;
 use crate::limits::Limits;
 use crate::mcp::{Connector, Setup};
-use crate::metrics::{Collector, Roster};
+use crate::metrics::Collector;
 use crate::model::Model;
 use crate::params::{Params, Setting};
 use crate::platform;
 use crate::prompts::{Absence, HeadlessGrant};
 use crate::redact::Redactor;
-use crate::reload::reload;
 use crate::report::PluginReport;
 use crate::rules::Rules;
 use crate::session::archive::latest;
@@ -31,7 +31,6 @@ use crate::startup::{Plugins, Rising};
 use crate::store::{self, MemoryStore, Store};
 use crate::switch;
 use crate::timer;
-use crate::work::block_on;
 
 /// How long a tool's prompt waits unless the tool or `interaction.defaultTimeoutMs` says otherwise.
 pub const DEFAULT_TIMEOUT_MS: u64 = 300_000;
@@ -123,15 +122,12 @@ pub fn launch_with(
         }
         None => return Err(store::unavailable("no session could be opened")),
     };
-    session
-        .metrics()
-        .extensions_changed(Roster::of_registry(&started.registry, |_| {
-            session.facts().mode == SecurityMode::Yolo
-        }));
     let model = Model::chosen(&started.registry, &ground.settings);
     // A person who switches at once does so after this.
     let alone = session.choosing();
     session.set_plugins(started.registry);
+    let refused = started.reports.iter().filter(|report| report.is_refused());
+    session.remember_refused(refused.cloned().collect());
     if launch.resume.is_some() {
         session.announce_resume();
         switch::tell_forgotten(&session);
@@ -322,26 +318,6 @@ impl Launched {
         ground: &Ground,
         id: &str,
     ) -> std::result::Result<Arc<Active>, Diagnostic> {
-        let session = &self.session;
-        block_on(session.prompts().see_out(id));
-        let registry = session.plugins();
-        let old = registry.get(id).cloned();
-        session.part_with(id);
-        match reload(&registry, id, ground, &self.means) {
-            Ok(reloaded) => {
-                session.set_plugins(reloaded.registry);
-                session.attend(&reloaded.active);
-                match reloaded.problem {
-                    None => Ok(reloaded.active),
-                    Some(problem) => Err(problem),
-                }
-            }
-            Err(problem) => {
-                if let Some(old) = &old {
-                    session.attend(old);
-                }
-                Err(problem)
-            }
-        }
+        deeds::replace(&self.session, ground, &self.means, id)
     }
 }

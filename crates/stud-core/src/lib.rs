@@ -7,6 +7,7 @@
 pub mod platform;
 pub mod scope;
 pub mod nearest;
+pub mod network;
 pub mod settings;
 pub mod trust;
 pub mod ordering;

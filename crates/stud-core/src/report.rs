@@ -124,6 +124,11 @@ impl PluginReport {
         }
     }
 
+    /// Whether it does not take part, and not because another one does in its place.
+    pub fn is_refused(&self) -> bool {
+        self.status == Status::Disabled
+    }
+
     pub(crate) fn refused(refused: Refused) -> Self {
         let mut report = Self::of(*refused.track, Status::Disabled, 0, None);
         report.diagnostics.insert(0, refused.why);

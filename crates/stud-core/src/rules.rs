@@ -5,8 +5,10 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::approvals::Approvals;
+use crate::network::Policy;
 use crate::ordering::Ordering;
 use crate::settings::{RETRY, Settings};
+use crate::sync::{Mutex, lock};
 
 /// What holds in every turn.
 #[derive(Debug)]
@@ -25,6 +27,40 @@ pub struct Rules {
     pub tool: Duration,
     /// How long a hook may take.
     pub hook: Duration,
+    /// Which hosts tools may reach. A command may change it while the session runs.
+    pub network: Network,
+}
+
+/// Which hosts tools may reach, as of now.
+#[derive(Debug, Default)]
+pub struct Network(Mutex<Policy>);
+
+impl Network {
+    /// As the settings of all scopes say, the nearest first.
+    pub fn read(settings: &Settings) -> Self {
+        Self(Mutex::new(policy(settings)))
+    }
+
+    /// The policy as of now.
+    pub fn now(&self) -> Policy {
+        lock(&self.0).clone()
+    }
+
+    /// What the settings say from now on.
+    pub(crate) fn change(&self, settings: &Settings) {
+        *lock(&self.0) = policy(settings);
+    }
+}
+
+fn policy(settings: &Settings) -> Policy {
+    let mut policy = Policy::default();
+    for entries in settings.each("network", "allow") {
+        Policy::add(&mut policy.allow, entries.value);
+    }
+    for entries in settings.each("network", "deny") {
+        Policy::add(&mut policy.deny, entries.value);
+    }
+    policy
 }
 
 /// When a request is sent again.
@@ -80,6 +116,7 @@ impl Default for Rules {
             retry: Retry::default(),
             tool: Duration::from_secs(600),
             hook: Duration::from_secs(30),
+            network: Network::default(),
         }
     }
 }
@@ -96,6 +133,7 @@ impl Rules {
             retry: Retry::read(settings.get("providers", RETRY).map(|set| set.value)),
             tool: millis("toolTimeoutMs", otherwise.tool),
             hook: millis("hookTimeoutMs", otherwise.hook),
+            network: Network::read(settings),
             ..otherwise
         }
     }

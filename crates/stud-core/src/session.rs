@@ -4,6 +4,7 @@
 //! writer; whatever changes the session goes through it as a record, and takes effect when the record is safe.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -23,15 +24,16 @@ use crate::ids;
 use crate::ledger::{Draft, LooseEnds, transcript_record};
 use crate::limits::Limits;
 use crate::mcp::Mcp;
-use crate::metrics::{Collector, Reader};
+use crate::metrics::{Collector, Reader, Roster};
 use crate::platform;
 use crate::prompt_registry::PromptRegistry;
 use crate::prompts::{Asker, Prompts, Raised};
 use crate::registry::Registry;
+use crate::report::PluginReport;
 use crate::resource_registry::ResourceRegistry;
 use crate::rules::Rules;
 use crate::store::Store;
-use crate::sync::{Mutex, lock};
+use crate::sync::{Mutex, Promise, lock};
 use crate::timer::Timer;
 use crate::toolbox::Toolbox;
 
@@ -42,6 +44,7 @@ mod kept;
 mod around;
 mod compacting;
 mod memory;
+mod moments;
 mod open;
 mod past;
 mod scopes;
@@ -55,7 +58,9 @@ pub(crate) use compacting::{Compaction, Segment};
 pub use inputs::Input;
 pub(crate) use inputs::blank;
 pub(crate) use kept::{Kept, Size};
+pub(crate) use moments::{Job, Moment};
 pub use open::{Founding, open};
+pub(crate) use past::{Glimpse, last_written};
 pub use slots::Slot;
 pub use state::{State, Trigger};
 pub use stud_host_api::session::SecurityMode;
@@ -96,6 +101,12 @@ pub struct Session {
     scopes: Scopes,
     plugins: Mutex<Registry>,
     choice: Choice,
+    /// Who waits for the first of them.
+    rising: Mutex<Option<Vec<Promise<()>>>>,
+    /// How often they were changed.
+    revision: AtomicU64,
+    /// What was found of plugins that do not take part, when the session began.
+    refused: Mutex<Vec<PluginReport>>,
     commands: Commands,
     prompt_registry: Arc<PromptRegistry>,
     resource_registry: Arc<ResourceRegistry>,
@@ -211,7 +222,41 @@ impl Session {
 
     /// Changes the plugins, for the turns to come.
     pub fn set_plugins(&self, registry: Registry) {
+        let unasked = self.facts.mode == SecurityMode::Yolo;
+        let roster = Roster::of_registry(&registry, |_| unasked);
         *lock(&self.plugins) = registry;
+        self.revision.fetch_add(1, Ordering::AcqRel);
+        self.metrics.extensions_changed(roster);
+        let waiting = lock(&self.rising).take();
+        for early in waiting.into_iter().flatten() {
+            early.keep(());
+        }
+    }
+
+    /// Which set of plugins this is; it changes with each.
+    pub(crate) fn revision_id(&self) -> String {
+        self.revision.load(Ordering::Acquire).to_string()
+    }
+
+    /// Keeps what became of the plugins that do not take part, for whoever asks how the session is.
+    pub(crate) fn remember_refused(&self, reports: Vec<PluginReport>) {
+        *lock(&self.refused) = reports;
+    }
+
+    /// What became of the plugins that do not take part.
+    pub(crate) fn refused(&self) -> Vec<PluginReport> {
+        lock(&self.refused).clone()
+    }
+
+    /// How many turns there were, and which was the last.
+    pub(crate) fn turns(&self) -> (u64, Option<String>) {
+        let progress = lock(&self.progress);
+        (progress.turn_count, progress.last_turn.clone())
+    }
+
+    /// Where it is kept.
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
     }
 
     /// The id that ties together what happens now: the turn's, or a fresh one outside any.

@@ -14,6 +14,7 @@ use stud_contract_meta::{Kind, strict_json};
 use stud_diagnostics::{Diagnostic, codes};
 
 use crate::nearest::nearest;
+use crate::network;
 use crate::platform::{self, ReadError};
 use crate::scope::Scope;
 
@@ -221,6 +222,18 @@ fn check(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, Diagnostic> {
         if key == "active" {
             check_active(path, members)?;
         }
+        if key == "network"
+            && let Some((place, flaw)) = network::flaw(members)
+        {
+            let pointer = format!("/network{place}");
+            return Err(match flaw {
+                Ok(flaw) => network::invalid(&flaw)
+                    .file(path)
+                    .field(pointer)
+                    .with("path", path.display().to_string()),
+                Err(what) => misshapen(path, &pointer, what),
+            });
+        }
         if Kind::ALL.iter().any(|kind| kind.settings_key() == key) {
             for (id, config) in members {
                 if !config.is_object() {
@@ -389,6 +402,15 @@ mod tests {
     }
 
     #[test]
+    fn a_policy_that_nobody_could_be_held_to_is_refused() {
+        let text = r#"{"network":{"deny":["a.org",{"host":"b.org","ports":[0]}]}}"#;
+        let error = layered(&[(Scope::Global, text)]).unwrap_err();
+        assert_eq!(error.code, &codes::POLICY_INVALID);
+        assert_eq!(error.field_path.as_deref(), Some("/network/deny/1"));
+        assert_eq!(error.context["reason"], "ports");
+    }
+
+    #[test]
     fn other_shapes_are_refused_in_place() {
         for (text, field) in [
             ("[]", None),
@@ -410,6 +432,8 @@ mod tests {
                 r#"{"securityMode":{"modus":"ask"}}"#,
                 Some("/securityMode/modus"),
             ),
+            (r#"{"network":{"alow":[]}}"#, Some("/network/alow")),
+            (r#"{"network":{"deny":"a.org"}}"#, Some("/network/deny")),
         ] {
             let error = layered(&[(Scope::Global, text)]).unwrap_err();
             assert_eq!(error.code, &codes::SETTINGS_SHAPE_INVALID, "{text}");

@@ -136,7 +136,11 @@ const LARGEST_STORE: u64 = 16 * 1024 * 1024;
 impl TrustStore {
     /// Reads `trust.json` below the global root; a missing file is an empty history.
     pub fn open(places: &Places) -> Result<Self, Diagnostic> {
-        let path = places.global_root.join("trust.json");
+        Self::below(&places.global_root)
+    }
+
+    fn below(global_root: &Path) -> Result<Self, Diagnostic> {
+        let path = global_root.join("trust.json");
         let unavailable = |why: String| {
             Diagnostic::error(
                 &codes::TRUST_STORE_UNAVAILABLE,
@@ -199,14 +203,7 @@ impl TrustStore {
     /// The folder that a decision would be about, if one can be made: it is there, and its name can be kept.
     pub fn subject(places: &Places) -> Result<PathBuf, Diagnostic> {
         let canonical = canonical(&places.project_root)?;
-        if canonical.to_str().is_none() {
-            return Err(Diagnostic::error(
-                &codes::TRUST_ENTRY_INVALID,
-                "the name of the project folder is not UTF-8, so no decision about it can be kept",
-            )
-            .file(canonical)
-            .help("rename the folder"));
-        }
+        keepable(&canonical)?;
         if is_global(places, &canonical) {
             return Err(Diagnostic::error(
                 &codes::TRUST_ENTRY_INVALID,
@@ -219,19 +216,63 @@ impl TrustStore {
     }
 
     /// Records a decision; deciding the same again changes nothing.
-    ///
-    /// Two processes that decide at once do so one after the other, so that neither decision is lost.
     pub fn decide(places: &Places, decision: Decision) -> Result<PathBuf, Diagnostic> {
         let canonical = Self::subject(places)?;
-        let lock = places.global_root.join("trust.lock");
-        let decided = platform::alone(&lock, || Self::open(places)?.append(&canonical, decision));
-        decided.unwrap_or_else(|error| Err(unwritten(&lock, &error)))?;
+        Self::decide_about(&places.global_root, &canonical, decision)?;
         Ok(canonical)
     }
 
-    fn append(&mut self, canonical: &Path, decision: Decision) -> Result<(), Diagnostic> {
+    /// The same about the project that somebody names: by its folder, or by its `.stud` folder.
+    ///
+    /// Trust in a folder that is gone can still be taken back. Gives the folder, and whether this changed anything.
+    pub fn decide_by_name(
+        global_root: &Path,
+        path: &Path,
+        decision: Decision,
+    ) -> Result<(PathBuf, bool), Diagnostic> {
+        if !path.is_absolute() {
+            let message = format!("`{}` is not an absolute path", path.display());
+            return Err(Diagnostic::error(&codes::TRUST_ENTRY_INVALID, message)
+                .with("path", path.display().to_string())
+                .help("give the whole path of the project"));
+        }
+        let root = if path.ends_with(".stud") {
+            path.to_owned()
+        } else {
+            path.join(".stud")
+        };
+        let canonical = match (canonical(&root), decision) {
+            (Ok(canonical), _) => canonical,
+            (Err(_), Decision::Declined) => root,
+            (Err(missing), Decision::Trusted) => {
+                return Err(missing.with("path", path.display().to_string()));
+            }
+        };
+        keepable(&canonical)?;
+        // Taking back a trust that was never given would only lengthen the history.
+        let nothing_new =
+            decision == Decision::Declined && !Self::below(global_root)?.is_trusted(&canonical);
+        let changed = !nothing_new && Self::decide_about(global_root, &canonical, decision)?;
+        Ok((canonical, changed))
+    }
+
+    /// Two processes that decide at once do so one after the other, so that neither decision is lost.
+    fn decide_about(
+        global_root: &Path,
+        canonical: &Path,
+        decision: Decision,
+    ) -> Result<bool, Diagnostic> {
+        let lock = global_root.join("trust.lock");
+        let decided = platform::alone(&lock, || {
+            Self::below(global_root)?.append(canonical, decision)
+        });
+        decided.unwrap_or_else(|error| Err(unwritten(&lock, &error)))
+    }
+
+    /// Gives whether the decision is another one than before.
+    fn append(&mut self, canonical: &Path, decision: Decision) -> Result<bool, Diagnostic> {
         if self.newest(canonical) == Some(decision) {
-            return Ok(());
+            return Ok(false);
         }
         self.entries.push(Entry {
             canonical_path: canonical.to_owned(),
@@ -242,7 +283,8 @@ impl TrustStore {
         });
         let text = format!("{:#}\n", json!({ "entries": self.entries }));
         platform::replace_file(&self.path, text.as_bytes(), 0o600, Durability::Synced)
-            .map_err(|error| unwritten(&self.path, &error))
+            .map_err(|error| unwritten(&self.path, &error))?;
+        Ok(true)
     }
 
     fn newest(&self, canonical: &Path) -> Option<Decision> {
@@ -252,6 +294,19 @@ impl TrustStore {
             .find(|entry| entry.canonical_path == canonical)
             .map(|entry| entry.decision)
     }
+}
+
+/// A decision is kept in a file of text.
+fn keepable(canonical: &Path) -> Result<(), Diagnostic> {
+    if canonical.to_str().is_none() {
+        return Err(Diagnostic::error(
+            &codes::TRUST_ENTRY_INVALID,
+            "the name of the project folder is not UTF-8, so no decision about it can be kept",
+        )
+        .file(canonical)
+        .help("rename the folder"));
+    }
+    Ok(())
 }
 
 fn unwritten(path: &Path, error: &std::io::Error) -> Diagnostic {

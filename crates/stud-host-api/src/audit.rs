@@ -116,13 +116,16 @@ pub trait AuditLogger: Send + Sync {
 }
 
 /// The families that only core writes, in byte order.
-pub const CORE_CLASSES: [&str; 27] = [
+pub const CORE_CLASSES: [&str; 30] = [
     "Approval",
     "Command",
     "Compaction",
     "Env",
+    "ExtensionReloadRefused",
+    "ExtensionReloaded",
     "ExtensionsReloaded",
     "GuardDeny",
+    "HealthReported",
     "Integrity",
     "Interaction",
     "IsolationViolation",

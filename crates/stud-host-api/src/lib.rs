@@ -23,7 +23,7 @@
 //! | Accessor | Service | Calls |
 //! |---|---|---|
 //! | [`env`](HostApi::env) | [`EnvReader`](env::EnvReader) | `get`, `require` |
-//! | [`config`](HostApi::config) | [`ConfigReader`](config::ConfigReader) | `read_own`, `read_global` |
+//! | [`config`](HostApi::config) | [`ConfigReader`](config::ConfigReader) | `read_own`, `read_global`, `may_reach` |
 //! | [`events`](HostApi::events) | [`EventPublisher`](events::EventPublisher) | `publish` |
 //! | [`audit`](HostApi::audit) | [`AuditLogger`](audit::AuditLogger) | `record`, `query`, `active_subagents` |
 //! | [`interaction`](HostApi::interaction) | [`InteractionRequester`](interaction::InteractionRequester) | `request`, `respond` |
@@ -45,6 +45,7 @@
 //! | any | outside the phase or scope in which it means something | `ExtensionHost/NotReady` |
 //! | `env.require` | a name that is unset or empty | `Validation/EnvNameNotSet` |
 //! | `config.read_global` | a key not in [`READ_GLOBAL_KEYS`](config::READ_GLOBAL_KEYS) | `Validation/UnknownConfigKey` |
+//! | `config.may_reach` | a host that the network policy does not let tools reach | `ToolTerminal/NetworkDenied` |
 //! | `events.publish` | a name of [core's own](events::CORE_EVENTS) | `Validation/EventNameReserved` |
 //! | | a name the manifest does not declare | `Validation/EventUndeclared` |
 //! | | a payload that does not fit the declared schema | `Validation/EventPayloadInvalid` |
@@ -100,9 +101,9 @@
 
 use std::pin::Pin;
 
+pub mod config;
 pub mod refusal;
 pub mod env;
-pub mod config;
 pub mod events;
 pub mod audit;
 pub mod interaction;

@@ -9,6 +9,8 @@ use stud_contract_interaction::InteractionKind;
 use stud_contract_meta::Error;
 use stud_diagnostics::{Code, codes};
 
+use crate::config::Destination;
+
 /// Where a plugin is in its life, as far as its host handle is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -68,6 +70,14 @@ pub fn env_name_not_set(name: &str) -> Error {
 pub fn unknown_config_key(key: &str) -> Error {
     let message = format!("`{key}` is not a global key that plugins may read");
     refuse(&codes::UNKNOWN_CONFIG_KEY, message).with("key", key)
+}
+
+/// `ToolTerminal/NetworkDenied`: the network policy does not let this host be reached.
+pub fn network_denied(to: &Destination, why: &str) -> Error {
+    refuse(&codes::NETWORK_DENIED, why)
+        .with("host", to.host.as_str())
+        .with("port", to.port)
+        .with("url", to.url.as_str())
 }
 
 /// `Validation/EventNameReserved`: the event is core's to emit.
@@ -241,6 +251,17 @@ mod tests {
             unknown_config_key("a"),
             "Validation/UnknownConfigKey",
             json!({"key": "a"}),
+        );
+        let to = Destination {
+            host: "a.org".into(),
+            port: Some(443),
+            url: "https://a.org/".into(),
+            address: None,
+        };
+        check(
+            network_denied(&to, "no"),
+            "ToolTerminal/NetworkDenied",
+            json!({"host": "a.org", "port": 443, "url": "https://a.org/"}),
         );
         check(
             event_name_reserved("A"),

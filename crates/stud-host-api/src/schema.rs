@@ -8,6 +8,7 @@ use schemars::{Schema, schema_for};
 use crate::audit::{ActiveSubagent, AuditEvent, AuditQuery, AuditRecord};
 use crate::cancellation::Scope;
 use crate::commands::{CommandArgs, CommandRef, CommandResult, Completion, Deed};
+use crate::config::Destination;
 use crate::context::{Compacted, Compacting, ContextFragment};
 use crate::events::Event;
 use crate::metrics::{RuntimeSnapshot, TokenDelta};
@@ -22,6 +23,7 @@ use crate::session::{
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         ("Phase", schema_for!(Phase)),
+        ("Destination", schema_for!(Destination)),
         ("Event", schema_for!(Event)),
         ("AuditEvent", schema_for!(AuditEvent)),
         ("AuditRecord", schema_for!(AuditRecord)),

@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::task::Poll;
 
 use serde::Serialize;
+use stud_contract_interaction::{Answer, Confirm, Payload};
 use stud_contract_meta::Result;
 use stud_diagnostics::codes;
 use stud_host_api::events::Event;
@@ -52,6 +53,19 @@ pub trait CxExt {
         &self,
         work: impl Future<Output = T> + Send,
     ) -> impl Future<Output = Result<T>> + Send;
+
+    /// Asks a yes-or-no question: whether the person said yes. The manifest has to declare `Confirm`.
+    ///
+    /// ```
+    /// use stud_sdk::prelude::*;
+    ///
+    /// /// Forgets everything.
+    /// #[command(interactions("Confirm"))]
+    /// async fn forget(cx: &Cx) -> Result<&'static str> {
+    ///     Ok(if cx.confirm("Forget everything?").await? { "forgotten" } else { "nothing was changed" })
+    /// }
+    /// ```
+    fn confirm(&self, prompt: &str) -> impl Future<Output = Result<bool>> + Send;
 }
 
 impl CxExt for Cx {
@@ -73,6 +87,16 @@ impl CxExt for Cx {
             work.as_mut().poll(task).map(Ok)
         })
         .await
+    }
+
+    async fn confirm(&self, prompt: &str) -> Result<bool> {
+        let question = Payload::from(Confirm {
+            prompt: prompt.to_owned(),
+            default: Some(false),
+        });
+        let response = self.host().interaction().request(question.clone()).await?;
+        let answer = response.answer(&question)?;
+        Ok(matches!(answer, Some(Answer::Confirm(answer)) if answer.confirmed))
     }
 }
 

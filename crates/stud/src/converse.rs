@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::sync::{Arc, Weak};
 
+use serde_json::Value;
 use stud_contract_meta::{Error, Result as CoreResult};
 use stud_core::assistant::{self, Answered};
 use stud_core::events::{Event, Service, Subscriber};
@@ -14,6 +15,7 @@ use stud_core::session::{Ending, Session};
 use stud_core::startup;
 use stud_core::work::block_on;
 use stud_diagnostics::{Diagnostic, Severity, codes, printable};
+use stud_host_api::commands::CommandResult;
 
 use crate::bundled;
 use crate::cli::Converse;
@@ -112,18 +114,19 @@ fn begin(
 /// From the first turn to the end of the session.
 fn carry_on(begun: Begun, headless: bool, signals: &Signals, output: &Output) -> Verdict {
     let session = &begun.launched.session;
-    let last = talk(session, begun.first, headless);
+    let last = talk(session, begun.first, headless, output);
     let closed = session.close();
     let last = last.map_err(told)?;
     closed.map_err(told)?;
     match last {
         _ if signals.ended_session() => Ok(Outcome::Cancelled),
-        Some(mut answered) if headless => {
-            answered.text = session.books().redactor.text(&answered.text).into_owned();
+        Some(mut last) if headless => {
+            let text = session.books().redactor.text(&last.answered.text);
+            last.answered.text = text.into_owned();
             if let Some(report) = &begun.report {
-                report.end(&answered, session);
+                report.end(&last.answered, last.payload.take(), session);
             }
-            Ok(finish(&answered, output))
+            Ok(last.finish(output))
         }
         _ => Ok(Outcome::Done),
     }
@@ -162,19 +165,73 @@ fn mind_the_end(session: &Arc<Session>) {
     session.books().bus.subscribe(end, Service::Shared);
 }
 
+/// What came of the last thing that was said.
+struct Last {
+    answered: Answered,
+    /// What a command gave besides its text.
+    payload: Option<Value>,
+    /// Whether it was a command that has nothing to show.
+    silent: bool,
+}
+
+impl Last {
+    fn finish(&self, output: &Output) -> Outcome {
+        if self.silent {
+            return Outcome::Done;
+        }
+        finish(&self.answered, output)
+    }
+}
+
 /// Answers what was said first and what the UIs bring, until they bring no more.
+///
+/// A line that begins with a slash is a command, and never reaches a model.
 fn talk(
     session: &Arc<Session>,
     first: Option<String>,
     headless: bool,
-) -> CoreResult<Option<Answered>> {
-    if let Some(first) = first {
-        block_on(session.submit("stud", first))?;
+    output: &Output,
+) -> CoreResult<Option<Last>> {
+    let mut last = None;
+    match first {
+        Some(line) if line.starts_with('/') => {
+            let done = command(session, &line);
+            if !headless {
+                done.finish(output);
+            }
+            last = Some(done);
+        }
+        Some(first) => {
+            block_on(session.submit("stud", first))?;
+        }
+        None => {}
     }
     if headless {
         session.end_of_input();
     }
-    block_on(assistant::converse(session))
+    let answered = block_on(assistant::converse(session))?;
+    let answered = answered.map(|answered| Last {
+        answered,
+        payload: None,
+        silent: false,
+    });
+    Ok(answered.or(last))
+}
+
+/// Runs a command, and gives what it shows as if it were an answer.
+fn command(session: &Session, line: &str) -> Last {
+    let (text, payload, ending) = match block_on(session.dispatch_line("stud", line)) {
+        Ok(CommandResult::Done { rendered, payload }) => (rendered, payload, Ending::Completed),
+        Ok(CommandResult::Blocked { reason }) => (reason, None, Ending::Completed),
+        Err(error) => (String::new(), None, Ending::of(error)),
+    };
+    let lines = text.lines().map(printable);
+    let text = lines.collect::<Vec<_>>().join("\n");
+    Last {
+        silent: text.is_empty() && matches!(ending, Ending::Completed),
+        answered: Answered { text, ending },
+        payload,
+    }
 }
 
 /// Hears when there is nothing more to say.
@@ -221,7 +278,7 @@ fn fit_to_start(
 
 fn is_strict(ground: &Ground) -> bool {
     let set = ground.settings.get("validation", "strict");
-    set.is_some_and(|set| set.value == &serde_json::Value::Bool(true))
+    set.is_some_and(|set| set.value == &Value::Bool(true))
 }
 
 /// Says what answers and how to end, before a UI has the terminal.

@@ -63,7 +63,7 @@ pub(super) async fn judge(work: &Work, proposal: Proposal) -> Result<Judged> {
         call.tool_call_id = proposal.tool_call_id;
     }
     let passage = work.passage(Slot::ToolCallPre);
-    work.hooks.observe(passage, &payload(&call)).await?;
+    work.hooks().observe(passage, &payload(&call)).await?;
     let permit = Permit::of(giver.clone(), call, key, digest)?;
     Ok(Judged::Permitted(permit))
 }
@@ -143,7 +143,7 @@ impl Bench<'_> {
         };
         if no.is_none() {
             let passage = self.work.passage(Slot::ToolCallPre);
-            let denial = self.work.hooks.guard(passage, &payload(call)).await?;
+            let denial = self.work.hooks().guard(passage, &payload(call)).await?;
             no = denial.map(|denial| No {
                 source: "guard",
                 code: denial.code,
@@ -320,7 +320,7 @@ impl Bench<'_> {
         let passage = self.work.passage(slot);
         let mut passed = self
             .work
-            .hooks
+            .hooks()
             .transform(passage, payload(proposal))
             .await?;
         let Some(args) = passed.get_mut("args").map(Value::take) else {

@@ -31,7 +31,7 @@ pub(super) async fn send(work: &Work, request: Request, iteration: u32) -> Resul
     if work.voice.cancelled().is_cancelled() {
         return Err(work.voice.called_off());
     }
-    let provider = work.model.provider(work.turn.plugins())?;
+    let provider = work.model.provider(&work.turn.plugins())?;
     let slot = Slot::SendRequestPre;
     let request: Request = match work.pass(slot, || json!(request)).await? {
         None => request,

@@ -132,7 +132,7 @@ fn tell_completed(work: &Work, began: Instant, said: &Said) {
 async fn listen(work: &Work, answering: Answering) -> Result<Said> {
     let ear = Ear {
         voice: work.voice.clone(),
-        hooks: work.hooks.clone(),
+        hooks: work.hooks(),
         said: Said::default(),
         journaled: 0,
         journaled_at: Instant::now(),

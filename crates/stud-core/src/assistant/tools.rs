@@ -35,7 +35,7 @@ pub(super) async fn serve(work: &Work, proposals: Vec<Proposal>) -> Result<()> {
     }
     announce(work, &judged).await?;
     let calls = judged.into_iter().map(|judged| {
-        let (voice, hooks) = (work.voice.clone(), work.hooks.clone());
+        let (voice, hooks) = (work.voice.clone(), work.hooks());
         async move {
             match judged {
                 Judged::Refused(proposal, error) => (proposal, Ended::Result(Err(error))),

@@ -95,6 +95,11 @@ impl Line {
         })
     }
 
+    /// Whether a command runs.
+    pub(super) fn is_busy(&self) -> bool {
+        !lock(&self.0).running.is_empty()
+    }
+
     /// What calls off the innermost command that this plugin runs.
     pub(super) fn called_off(&self, ext_id: &str) -> Option<CancellationToken> {
         let standing = lock(&self.0);

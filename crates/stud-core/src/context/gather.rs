@@ -21,7 +21,8 @@ use crate::work;
 /// Those that are asked: every active one that came back from the last time.
 pub(super) fn providers(turn: &Turn) -> Vec<Arc<Active>> {
     let desk = turn.session().desk();
-    let all = turn.plugins().of_kind(Kind::ContextProvider).into_iter();
+    let plugins = turn.plugins();
+    let all = plugins.of_kind(Kind::ContextProvider).into_iter();
     all.filter(|plugin| {
         let identity = plugin.identity();
         let is_absent = desk.is_absent(identity.ext_id.as_str(), identity.generation);

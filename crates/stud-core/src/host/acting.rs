@@ -162,13 +162,10 @@ impl CommandSurface for Host {
             return now(Err(refusal::command_dispatch_forbidden(self.category())));
         }
         match self.session("commands") {
-            // While plugins still come up, nobody knows yet which commands there will be.
-            Ok(session) if session.plugins().get(self.id()).is_none() => {
-                now(self.not_ready("commands"))
-            }
-            Ok(session) => {
-                Box::pin(async move { session.dispatch_command(self.id(), name, args).await })
-            }
+            Ok(session) => Box::pin(async move {
+                session.plugins_are_up().await;
+                session.dispatch_command(self.id(), name, args).await
+            }),
             Err(error) => now(Err(error)),
         }
     }
@@ -198,7 +195,6 @@ impl Host {
                 limits: session.limits().clone(),
             },
             ground: self.facts().ground.clone(),
-            caller: self.id().to_owned(),
             session,
         }
     }

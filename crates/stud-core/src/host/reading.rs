@@ -7,7 +7,7 @@ use secrecy::ExposeSecret;
 use serde_json::{Map, Value, json};
 use stud_contract_meta::Result;
 use stud_host_api::BoxFuture;
-use stud_host_api::config::{ConfigReader, READ_GLOBAL_KEYS};
+use stud_host_api::config::{ConfigReader, Destination, READ_GLOBAL_KEYS};
 use stud_host_api::env::EnvReader;
 use stud_host_api::metrics::{
     RuntimeReader, RuntimeSnapshot, SnapshotHandler, Subscription, TokenHandler,
@@ -21,6 +21,7 @@ use super::{Host, now};
 use crate::contracts::CORE_VERSION;
 use crate::metrics::Reader;
 use crate::prompt_registry::PromptRegistry;
+use crate::rules::Network;
 
 impl EnvReader for Host {
     fn get(&self, name: &str) -> Result<Option<String>> {
@@ -77,6 +78,14 @@ impl ConfigReader for Host {
             "headless" => self.facts().headless.into(),
             _ => set("logging", "level", "info"),
         })
+    }
+
+    fn may_reach(&self, to: &Destination) -> Result<()> {
+        self.alive("config")?;
+        match self.link().get() {
+            Some(session) => session.rules().network.now().check(to),
+            None => Network::read(&self.facts().ground.settings).now().check(to),
+        }
     }
 }
 

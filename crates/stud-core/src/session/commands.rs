@@ -8,8 +8,24 @@ use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult, Completion
 
 use super::Session;
 use crate::commands::{Catalog, Handler, Scene};
+use crate::sync::{lock, promise};
 
 impl Session {
+    /// Waits until the plugins are there. One that came up early may be asked for a command before the others are.
+    pub(crate) async fn plugins_are_up(&self) {
+        let up = {
+            let mut rising = lock(&self.rising);
+            rising.as_mut().map(|waiting| {
+                let (promise, up) = promise();
+                waiting.push(promise);
+                up
+            })
+        };
+        if let Some(up) = up {
+            up.await;
+        }
+    }
+
     /// Every command that can be run, in byte order of their names.
     pub fn list_commands(&self) -> Vec<CommandRef> {
         Catalog::of(self.handlers()).list()

@@ -1,6 +1,7 @@
 //! Opening a session: a new one, or one that was left.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use stud_host_api::session::SecurityMode;
 use super::choice::Choice;
 use super::inputs::Inputs;
 use super::memory::SNAPSHOT_BUDGET;
+use super::moments::Waiting;
 use super::past::Past;
 use super::scopes::Scopes;
 use super::slots::Slots;
@@ -159,6 +161,8 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
             state,
             turn: None,
             turn_count: past.turn_count,
+            last_turn: None,
+            waiting: Waiting::default(),
         }),
         inputs: Inputs::holding(past.inputs),
         slots: Slots::holding(past.slots),
@@ -167,6 +171,9 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         scopes,
         plugins: Mutex::new(Registry::default()),
         choice: Choice::of(founding.params),
+        rising: Mutex::new(Some(Vec::new())),
+        revision: AtomicU64::new(0),
+        refused: Mutex::default(),
         commands,
         prompt_registry,
         resource_registry,

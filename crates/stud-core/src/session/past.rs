@@ -1,5 +1,6 @@
 //! What is known of a session before it is opened: its last snapshot, and what its journal has since.
 
+use serde::Serialize;
 use serde_json::Value;
 use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::{Page, SlotBlob, Stored};
@@ -24,6 +25,53 @@ pub(crate) fn last_written(id: &str, store: &dyn Store) -> Option<String> {
             Some(past.facts.created_at)
         }
         Err(_) => None,
+    }
+}
+
+/// A session that the store has, at a glance.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Glimpse {
+    pub(crate) id: String,
+    pub(crate) created_at: String,
+    /// When it was last written, as far as the store can tell.
+    pub(crate) updated_at: String,
+    /// How the first thing that was said begins.
+    pub(crate) first_words: String,
+    /// How many messages the conversation has.
+    pub(crate) message_count: usize,
+}
+
+impl Glimpse {
+    /// Looks at a session without opening it.
+    pub(crate) fn of(id: &str, store: &dyn Store) -> Result<Self> {
+        /// More would not fit a line.
+        const WORDS: usize = 60;
+        let snapshot = store.read(id).ok();
+        let past = Past::of(id, store)?;
+        let messages = past.conversation.messages();
+        let said = messages
+            .iter()
+            .filter(|message| message.get("role").is_some_and(|role| role == "user"))
+            .find_map(|message| message.get("content")?.as_str())
+            .or_else(|| past.inputs.first().map(|input| input.text.as_str()))
+            .unwrap_or_default();
+        let mut words: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        if let Some((cut, _)) = words.char_indices().nth(WORDS) {
+            words.truncate(cut);
+            words.push('…');
+        }
+        let created_at = past.facts.created_at;
+        Ok(Self {
+            id: id.to_owned(),
+            updated_at: snapshot.map_or_else(
+                || created_at.clone(),
+                |snapshot| snapshot.manifest.updated_at,
+            ),
+            created_at,
+            first_words: words,
+            message_count: messages.len(),
+        })
     }
 }
 

@@ -98,6 +98,29 @@ impl Session {
         Ok(())
     }
 
+    /// Makes everything safe, because somebody asked for it. It is on record how many turns were waited for.
+    pub(crate) async fn save_and_say(&self, drained_turns: u64) -> Result<()> {
+        let ledger = &self.books.ledger;
+        ledger.append(Vec::new(), Durability::Synced).await?;
+        let cut = self.cut().await?;
+        self.write(cut)?;
+        let payload = json!({
+            "event": "save",
+            "sessionId": self.id(),
+            "storeId": self.store.store_id(),
+            "drainedTurns": drained_turns,
+        });
+        let correlation_id = self.correlation_id();
+        self.books
+            .audit("SessionLifecycle", Some("save"), &correlation_id, payload);
+        Ok(())
+    }
+
+    /// Whether a snapshot was written.
+    pub(super) fn is_saved(&self) -> bool {
+        lock(&self.saved).through_seq.is_some()
+    }
+
     /// Cuts where the ledger is, on its writer's thread: what records bring about happens there and nowhere else.
     async fn cut(&self) -> Result<Cut> {
         let session = self.this.upgrade().ok_or_else(closed)?;

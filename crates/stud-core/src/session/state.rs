@@ -5,6 +5,7 @@ use std::fmt;
 use stud_contract_meta::Result;
 
 use super::illegal;
+use super::moments::Waiting;
 
 /// Where a session is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +43,10 @@ pub(super) struct Progress {
     pub(super) turn: Option<String>,
     /// How many turns are on record.
     pub(super) turn_count: u64,
+    /// The turn that began last.
+    pub(super) last_turn: Option<String>,
+    /// What is done at moments of the running turn.
+    pub(super) waiting: Waiting,
 }
 
 impl State {

@@ -11,6 +11,7 @@ use stud_diagnostics::codes;
 use stud_host_api::CallIds;
 
 use super::{Input, Session, State, Trigger};
+use crate::activate::Active;
 use crate::ids;
 use crate::ledger::{Draft, closed};
 use crate::platform;
@@ -25,7 +26,7 @@ pub struct Turn {
     session: Arc<Session>,
     id: String,
     scope: CancellationSource,
-    plugins: Registry,
+    plugins: Mutex<Arc<Registry>>,
     began: Instant,
     tally: Mutex<Tally>,
 }
@@ -145,6 +146,7 @@ impl Session {
             let from = progress.state;
             progress.state = from.after(Trigger::Turn)?;
             progress.turn = Some(id.clone());
+            progress.last_turn = Some(id.clone());
             from
         };
         let scope = self.scopes.begin_turn();
@@ -152,7 +154,7 @@ impl Session {
             session,
             id,
             scope,
-            plugins: self.plugins(),
+            plugins: Mutex::new(Arc::new(self.plugins())),
             began: Instant::now(),
             tally: Mutex::default(),
         };
@@ -186,8 +188,10 @@ impl Session {
         self.prompts.close();
         self.scopes.session().cancel();
         self.mcp.close();
-        let unused =
-            from == State::Idle && self.books.ledger.last_seq() == 0 && !self.choice.is_changed();
+        let unused = from == State::Idle
+            && self.books.ledger.last_seq() == 0
+            && !self.choice.is_changed()
+            && !self.is_saved();
         let saved = if unused {
             Ok(())
         } else {
@@ -239,8 +243,15 @@ impl Turn {
     }
 
     /// The plugins it began with, and ends with.
-    pub fn plugins(&self) -> &Registry {
-        &self.plugins
+    pub fn plugins(&self) -> Arc<Registry> {
+        lock(&self.plugins).clone()
+    }
+
+    /// A plugin that may be reloaded in the middle of a turn was, and the old one is gone.
+    pub(crate) fn adopt(&self, plugin: Arc<Active>) {
+        let mut plugins = lock(&self.plugins);
+        let next = Registry::clone(&plugins).with(plugin);
+        *plugins = Arc::new(next);
     }
 
     /// Fires when it is called off.
@@ -391,10 +402,11 @@ impl Turn {
             "SessionTurnEnd",
             &json!({"turnId": self.id, "capHit": cap_hit}),
         );
-        {
+        let waiting = {
             let mut progress = lock(&session.progress);
             progress.turn = None;
-        }
+            progress.waiting.take_all()
+        };
         session.scopes.end_turn();
         let saved = match ended {
             Ok(_) => session.save(false).await,
@@ -410,6 +422,9 @@ impl Turn {
                     json!({"sessionId": session.id(), "storeId": session.store.store_id()});
                 self.publish("SessionPersisted", &payload);
             }
+        }
+        for job in waiting {
+            job();
         }
         saved
     }

@@ -17,7 +17,7 @@ use crate::BoxFuture;
 use crate::audit::{ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRecord};
 use crate::cancellation::{CancellationFactory, Scope};
 use crate::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion, Deed};
-use crate::config::ConfigReader;
+use crate::config::{ConfigReader, Destination};
 use crate::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use crate::env::EnvReader;
 use crate::events::{Event, EventPublisher};
@@ -97,6 +97,10 @@ impl ConfigReader for Asking {
     fn read_global(&self, key: &str) -> Result<Value> {
         let key = key.to_owned();
         ask::<operation::ConfigReadGlobal>(&self.handle, &Key { key })
+    }
+
+    fn may_reach(&self, to: &Destination) -> Result<()> {
+        ask::<operation::ConfigMayReach>(&self.handle, to)
     }
 }
 

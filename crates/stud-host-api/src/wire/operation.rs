@@ -15,6 +15,7 @@ use super::snapshot::{Known, Newest, Revised};
 use crate::HostApi;
 use crate::audit::{ActiveSubagent, AuditEvent, AuditQuery, AuditRecord};
 use crate::commands::{CommandArgs, CommandRef, CommandResult, Completion, Deed};
+use crate::config::Destination;
 use crate::context::{Compacted, Compacting, ContextFragment};
 use crate::events::Event;
 use crate::metrics::TokenDelta;
@@ -151,6 +152,8 @@ operations! {
             |at, Nothing {}| at.host.config().read_own();
         ConfigReadGlobal "config.readGlobal" (Key) -> Value:
             |at, Key { key }| at.host.config().read_global(&key);
+        ConfigMayReach "config.mayReach" (Destination) -> ():
+            |at, to| at.host.config().may_reach(&to);
         EventsPublish "events.publish" (Event) -> ():
             |at, event| at.host.events().publish(event);
         SessionStateSlot "session.stateSlot" (Slot) -> ():

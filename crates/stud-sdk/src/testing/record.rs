@@ -33,6 +33,8 @@ pub(crate) struct Record {
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) config: Map<String, Value>,
     pub(crate) globals: BTreeMap<String, Value>,
+    /// Hosts that the network policy denies.
+    pub(crate) out_of_reach: Vec<String>,
     pub(crate) project_root: PathBuf,
     pub(crate) global_root: PathBuf,
     pub(crate) mode: SecurityMode,
@@ -94,6 +96,7 @@ impl Record {
             env: BTreeMap::new(),
             config: Map::new(),
             globals: BTreeMap::from([("coreVersion".to_owned(), env!("CARGO_PKG_VERSION").into())]),
+            out_of_reach: Vec::new(),
             project_root: PathBuf::from("/project/.stud"),
             global_root: PathBuf::from("/users/user/.stud"),
             mode: SecurityMode::Ask,

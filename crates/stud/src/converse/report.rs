@@ -51,7 +51,7 @@ impl Report {
 
     /// The last line says what came of it.
     #[expect(clippy::unused_self, reason = "who has not begun cannot end")]
-    pub(super) fn end(&self, answered: &Answered, session: &Session) {
+    pub(super) fn end(&self, answered: &Answered, payload: Option<Value>, session: &Session) {
         let mut result = json!({"type": "result", "status": answered.ending.as_str()});
         match &answered.ending {
             Ending::Completed => result["text"] = answered.text.as_str().into(),
@@ -64,6 +64,9 @@ impl Report {
                     "context": error.context(),
                 });
             }
+        }
+        if let Some(payload) = payload {
+            result["payload"] = payload;
         }
         let spent = session.metrics().snapshot().tokens;
         result["usage"] = json!({

@@ -22,8 +22,7 @@ pub(crate) fn client(url: &Url, policy: &Arc<Policy>) -> Result<Client, Box<dyn 
     let builder = Client::builder()
         .tls_backend_preconfigured(tls(url.scheme() == "https")?)
         .dns_resolver(Arc::new(Resolver {
-            host: address::host(url).to_owned(),
-            port: url.port_or_known_default(),
+            url: url.clone(),
             policy: policy.clone(),
         }))
         .redirect(redirect::Policy::none())
@@ -68,8 +67,7 @@ fn tls(is_secure: bool) -> Result<ClientConfig, rustls::Error> {
 
 /// Looks names up, and leaves out what may not be reached under them.
 struct Resolver {
-    host: String,
-    port: Option<u16>,
+    url: Url,
     policy: Arc<Policy>,
 }
 
@@ -93,16 +91,16 @@ impl Error for LeadsAstray {}
 
 impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let (port, policy) = (self.port, self.policy.clone());
+        let (url, policy) = (self.url.clone(), self.policy.clone());
         // A proxy is looked up here too, and the person who set it up knows where it is.
-        let is_asked_for = name.as_str().trim_end_matches('.') == self.host;
+        let is_asked_for = name.as_str().trim_end_matches('.') == address::host(&url);
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
             let found: Vec<SocketAddr> = found.collect();
             let first = found.first().map(SocketAddr::ip);
             let mut admitted = found;
             if is_asked_for {
-                admitted.retain(|found| policy.admits(name.as_str(), found.ip(), port));
+                admitted.retain(|found| policy.admits(&url, name.as_str(), found.ip()));
             }
             match first {
                 Some(address) if admitted.is_empty() => Err(LeadsAstray { address }.into()),

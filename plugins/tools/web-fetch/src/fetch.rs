@@ -19,7 +19,7 @@ use crate::policy::Policy;
 const MOST_REDIRECTS: usize = 5;
 
 /// What to fetch.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Errand {
     pub(crate) url: Url,
     pub(crate) method: Method,

@@ -19,7 +19,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use stud_sdk::prelude::*;
 
 use fetch::{Errand, Page};
-use policy::{HostRule, Policy};
+use policy::Policy;
 
 /// How pages are fetched.
 #[derive(Config)]
@@ -30,12 +30,6 @@ struct Options {
     /// How many milliseconds a page may take that says nothing else.
     #[stud(default = 30_000, min = 1)]
     default_timeout_ms: u64,
-    /// The only hosts that may be reached; any host when the list is empty.
-    #[stud(default)]
-    allow_hosts: Vec<HostRule>,
-    /// Hosts that may not be reached, whatever else is allowed.
-    #[stud(default)]
-    deny_hosts: Vec<HostRule>,
 }
 
 /// What the model sends.
@@ -101,11 +95,10 @@ struct WebFetch {
 
 impl WebFetch {
     #[expect(clippy::unnecessary_wraps, reason = "the attribute takes it as it is")]
-    fn new(_host: Host, options: Options) -> Result<Self> {
-        let policy = Policy::new(&options.allow_hosts, &options.deny_hosts);
+    fn new(host: Host, options: Options) -> Result<Self> {
         Ok(Self {
             options,
-            policy: Arc::new(policy),
+            policy: Arc::new(Policy::of(host)),
         })
     }
 

@@ -53,6 +53,8 @@ struct State {
     rung: Vec<Waker>,
     /// The thread that hands lines to the session.
     runner: Option<Thread>,
+    /// A command's question came after the end of the input, and nobody answers it here.
+    gave_up: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -241,6 +243,27 @@ impl Desk {
         if let Some(runner) = runner {
             runner.unpark();
         }
+    }
+
+    /// A command begins, and has not asked anything yet.
+    pub(crate) fn begin_command(&self) {
+        self.lock().gave_up = false;
+    }
+
+    /// A command's question could not be answered, because the input is at its end: the command waits in vain.
+    pub(crate) fn give_up(&self) {
+        let runner = self.change(|state| {
+            state.gave_up = true;
+            state.runner.clone()
+        });
+        if let Some(runner) = runner {
+            runner.unpark();
+        }
+    }
+
+    /// Whether the question of the command that runs could not be answered.
+    pub(crate) fn gave_up(&self) -> bool {
+        self.lock().gave_up
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -60,9 +60,11 @@ fn dispatch(desk: &Desk, host: &Host, line: &str) {
     let screen = desk.screen();
     screen.begin(Busy::Command);
     let args = CommandArgs::Text(rest.trim_start().to_owned());
-    let attempt = || wait_for(desk, host.commands().dispatch(name, args.clone()));
     let shown_name = escape::line(name);
-    match patiently(desk, attempt) {
+    // A command that asks after the end of the input would keep everything behind it waiting.
+    desk.begin_command();
+    let in_vain = || desk.is_closed() || desk.gave_up();
+    match wait_unless(in_vain, host.commands().dispatch(name, args)) {
         Some(Ok(CommandResult::Done { rendered, .. })) if rendered.is_empty() => {}
         Some(Ok(CommandResult::Done { rendered, .. })) => {
             screen.note(Tone::Plain, rendered.trim_end_matches('\n'));
@@ -76,7 +78,12 @@ fn dispatch(desk: &Desk, host: &Host, line: &str) {
             &format!("/{shown_name} did not run"),
             Some(Err(error)),
         ),
-        None => {}
+        None if desk.is_closed() => {}
+        None => {
+            let note =
+                format!("/{shown_name} was called off: its question cannot be answered here");
+            screen.note(Tone::Alarm, &note);
+        }
     }
     screen.end(Busy::Command);
 }
@@ -115,6 +122,11 @@ fn will_be_ready(error: &Error) -> bool {
 
 /// Runs a future to its end on this thread, unless the desk is closed first.
 fn wait_for<T>(desk: &Desk, future: impl Future<Output = T>) -> Option<T> {
+    wait_unless(|| desk.is_closed(), future)
+}
+
+/// The same, unless there is another reason not to wait. Whoever makes it true wakes this thread.
+fn wait_unless<T>(in_vain: impl Fn() -> bool, future: impl Future<Output = T>) -> Option<T> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut cx = Context::from_waker(&waker);
     let mut future = pin!(future);
@@ -122,7 +134,7 @@ fn wait_for<T>(desk: &Desk, future: impl Future<Output = T>) -> Option<T> {
         if let Poll::Ready(value) = future.as_mut().poll(&mut cx) {
             return Some(value);
         }
-        if desk.is_closed() {
+        if in_vain() {
             return None;
         }
         thread::park();

@@ -22,13 +22,13 @@ mod devices;
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use stud_sdk::interaction::{Action, Answer, UserResponse};
 use stud_sdk::ui::{Event, Interactor, Payload, Request, Response, Subscriber, ui};
 use stud_sdk::{Class, Config, Cx, CxExt as _, Error, Host, Result, Schema};
 
-use desk::Desk;
+use desk::{Desk, Gone};
 use devices::Devices;
 use draft::Draft;
 use errands::LineUiInputEnded;
@@ -93,6 +93,8 @@ struct Sitting {
     desk: Arc<Desk>,
     /// Dropped, it ends the thread that waits for input, without taking any.
     _hang_up: PipeWriter,
+    /// What it is about to show is shown before the plugin is gone.
+    errands: JoinHandle<()>,
 }
 
 impl LineUi {
@@ -149,12 +151,13 @@ impl LineUi {
             .name("line-ui-reader".to_owned())
             .spawn(move || listen(&keyboard, &weak, &ear))?;
         let (host, served) = (self.host.clone(), desk.clone());
-        thread::Builder::new()
+        let errands = thread::Builder::new()
             .name("line-ui-errands".to_owned())
             .spawn(move || errands::run(&served, &host))?;
         Ok(Sitting {
             desk,
             _hang_up: hang_up,
+            errands,
         })
     }
 
@@ -167,6 +170,8 @@ impl LineUi {
         };
         if let Some(sitting) = sitting {
             sitting.desk.close();
+            // A closed desk keeps nobody waiting, so this thread ends as soon as it has said what it had to say.
+            let _ = sitting.errands.join();
         }
     }
 
@@ -206,6 +211,12 @@ impl Interactor for LineUi {
                 refusal(&request)
             }
             Ok(Err(Stop::Gone(why))) => {
+                // These are the questions of commands.
+                let of_command =
+                    matches!(request.payload, Payload::Confirm(_) | Payload::Select(_));
+                if of_command && why == Gone::InputEnded {
+                    desk.give_up();
+                }
                 talk.give_up(why);
                 Response::dismissed(&request)
             }

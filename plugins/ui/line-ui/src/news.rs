@@ -48,6 +48,8 @@ impl News {
                     desk.screen().note(Tone::Faint, note);
                 }
             }
+            // Whoever asked for it, nothing that is typed from here on would be answered.
+            "SessionExitRequested" => desk.end(),
             name if TEXT_EVENTS.contains(&name) => self.hear_text(name, &event.parse()?, desk),
             name if NOTED_EVENTS.contains(&name) => note(name, &event.parse()?, desk, names),
             _ => {}

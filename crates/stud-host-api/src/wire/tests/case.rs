@@ -82,6 +82,15 @@ fn at_once() -> Vec<Case> {
             answered: json!(true),
         },
         Case {
+            name: "config.mayReach",
+            call: |host| {
+                let to = json!({"host": "a.org", "port": 443, "url": "https://a.org/", "address": "10.0.0.1"});
+                written(host.config().may_reach(&read(to)))
+            },
+            asked: json!({"host": "a.org", "port": 443, "url": "https://a.org/", "address": "10.0.0.1"}),
+            answered: Value::Null,
+        },
+        Case {
             name: "events.publish",
             call: |host| {
                 written(

@@ -13,7 +13,7 @@ use crate::BoxFuture;
 use crate::audit::{ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRecord};
 use crate::cancellation::{CancellationFactory, Scope};
 use crate::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion, Deed};
-use crate::config::ConfigReader;
+use crate::config::{ConfigReader, Destination};
 use crate::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use crate::env::EnvReader;
 use crate::events::{Event, EventPublisher};
@@ -133,6 +133,10 @@ impl ConfigReader for Recorder {
 
     fn read_global(&self, key: &str) -> Result<Value> {
         self.now("config.readGlobal", json!(key))
+    }
+
+    fn may_reach(&self, to: &Destination) -> Result<()> {
+        self.now("config.mayReach", json!(to))
     }
 }
 

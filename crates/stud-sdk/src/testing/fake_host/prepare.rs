@@ -217,6 +217,16 @@ impl FakeHost {
         /// # drop(host);
         /// ```
         mode(mode: SecurityMode) |record, mode| record.mode = mode;
+        /// Has the network policy deny a host, one of its ports (`host:port`), or an address that a name stands for.
+        ///
+        /// ```
+        /// # use stud_sdk::{host::config::Destination, testing::FakeHost};
+        /// let host = FakeHost::new().denies_host("example.com".into());
+        /// let to = Destination { host: "example.com".into(), ..Destination::default() };
+        /// let denied = host.cx().host().config().may_reach(&to).unwrap_err();
+        /// assert_eq!(denied.code(), "NetworkDenied");
+        /// ```
+        denies_host(host: String) |record, host| record.out_of_reach.push(host);
         /// Sets where the project is.
         ///
         /// ```

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use serde_json::{Map, Value};
 use stud_contract_meta::Result;
-use stud_host_api::config::{ConfigReader, READ_GLOBAL_KEYS};
+use stud_host_api::config::{ConfigReader, Destination, READ_GLOBAL_KEYS};
 use stud_host_api::env::EnvReader;
 use stud_host_api::metrics::{
     RuntimeReader, RuntimeSnapshot, SnapshotHandler, Subscription, TokenHandler,
@@ -44,6 +44,20 @@ impl ConfigReader for Services {
             .get(key)
             .cloned()
             .unwrap_or_default())
+    }
+
+    fn may_reach(&self, to: &Destination) -> Result<()> {
+        let record = self.open("config")?;
+        let address = to.address.map(|address| address.to_string());
+        let port = to.port.map(|port| format!("{}:{port}", to.host));
+        let meant = |host: &String| {
+            *host == to.host || Some(host) == address.as_ref() || Some(host) == port.as_ref()
+        };
+        if record.out_of_reach.iter().any(meant) {
+            let why = format!("`{}` is on the list of denied hosts", to.host);
+            return Err(refusal::network_denied(to, &why));
+        }
+        Ok(())
     }
 }
 

@@ -3,8 +3,9 @@
 use std::io::Write as _;
 
 use stud_sdk::json;
+use stud_sdk::testing::{FakeHost, Harness};
 
-use super::{Server, fetch, fetch_with, name, response};
+use super::{Server, fetch, name, response};
 
 /// Sends `/5` on to `/4` and so on down to `/0`, which is a page.
 fn countdown() -> Server {
@@ -92,8 +93,11 @@ fn a_redirect_to_another_host_is_refused_and_named() {
 fn every_address_on_the_way_is_held_to_the_policy() {
     let other = Server::answering(response("200 OK", "", b"other"));
     let server = sending_to(other.url("/"));
-    let config = json!({"denyHosts": [{"host": "127.0.0.1", "ports": [other.port]}]});
-    let error = fetch_with(config, json!({"url": server.url("/")})).unwrap_err();
+    let host = FakeHost::new().denies_host(format!("127.0.0.1:{}", other.port));
+    let harness = Harness::new(crate::stud_plugin(), host);
+    let error = harness
+        .tool("web-fetch", json!({"url": server.url("/")}))
+        .unwrap_err();
     assert_eq!(name(&error), "ToolTerminal/NetworkDenied");
     assert_eq!(error.context()["port"], other.port);
     assert_eq!(other.unseen(), 0);

@@ -1,0 +1,185 @@
+//! A plugin loaded anew, when it disturbs nobody.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use stud_contract_meta::{Kind, ReloadBehavior, Result};
+use stud_diagnostics::Diagnostic;
+
+use super::{Site, told};
+use crate::activate::{Active, Means};
+use crate::ground::Ground;
+use crate::ledger::closed;
+use crate::platform;
+use crate::reload::{not_found, reload};
+use crate::session::{Job, Moment, Session};
+use crate::sync::{Promised, promise};
+use crate::work::{block_on, elsewhere};
+
+/// Loads what is now in a plugin's place. A UI is first let finish the prompt it shows.
+///
+/// If the new one is refused, the old one stays; if it fails to come up, the old build is brought back. If that fails
+/// too, the plugin does not take part any more.
+pub(crate) fn replace(
+    session: &Session,
+    ground: &Ground,
+    means: &Means,
+    id: &str,
+) -> std::result::Result<Arc<Active>, Diagnostic> {
+    block_on(session.prompts().see_out(id));
+    let registry = session.plugins();
+    let old = registry.get(id).cloned();
+    session.part_with(id);
+    match reload(&registry, id, ground, means) {
+        Ok(reloaded) => {
+            session.set_plugins(reloaded.registry);
+            session.attend(&reloaded.active);
+            match reloaded.problem {
+                None => Ok(reloaded.active),
+                Some(problem) => Err(problem),
+            }
+        }
+        Err(problem) => {
+            match &old {
+                Some(old) if old.identity().life.word() == "disposed" => {
+                    session.set_plugins(registry.without(&old.identity().ext_id));
+                }
+                Some(old) => session.attend(old),
+                None => {}
+            }
+            Err(problem)
+        }
+    }
+}
+
+/// Loads one plugin anew, as it wants to be.
+pub(super) async fn one(site: Arc<Site>, id: String) -> Result<Value> {
+    let registry = site.session.plugins();
+    let Some(plugin) = registry.get(&id) else {
+        return Err(told(&not_found(&registry, &id)));
+    };
+    match plugin.identity().manifest.reload_behavior {
+        ReloadBehavior::Never => {
+            let at = now();
+            let payload = json!({"extId": id, "reason": "command", "at": at});
+            site.audit("ExtensionReloadRefused", None, payload);
+            Ok(json!({"extId": id, "phase": "refused", "at": at}))
+        }
+        // Whoever runs a command right now cannot be replaced under it.
+        _ if site.is_busy(&id) => {
+            site.session.after_a_turn(job(&site, &id).0);
+            Ok(json!({"extId": id, "phase": "deferred-between-turns", "at": now()}))
+        }
+        ReloadBehavior::InTurn => {
+            let (job, result) = job(&site, &id);
+            if let Err(job) = site.session.defer(Moment::Boundary, job) {
+                elsewhere(async move { drop(job()) }).await;
+            }
+            result.await.unwrap_or_else(|| Err(closed()))?;
+            Ok(json!({"extId": id, "phase": "reloaded-in-turn", "at": now()}))
+        }
+        ReloadBehavior::BetweenTurns => {
+            let (job, result) = job(&site, &id);
+            let phase = match site.session.defer(Moment::End, job) {
+                Ok(()) => "deferred-between-turns",
+                Err(job) => {
+                    elsewhere(async move { drop(job()) }).await;
+                    result.await.unwrap_or_else(|| Err(closed()))?;
+                    "reloaded-between-turns"
+                }
+            };
+            Ok(json!({"extId": id, "phase": phase, "at": now()}))
+        }
+    }
+}
+
+/// The reload of one plugin, and what comes of it.
+fn job(site: &Arc<Site>, id: &str) -> (Job, Promised<Result<()>>) {
+    let (done, result) = promise();
+    let (site, id) = (site.clone(), id.to_owned());
+    let job = Box::new(move || {
+        let replaced = anew(&site, &id);
+        let active = replaced.as_ref().ok().cloned();
+        done.keep(replaced.map(drop));
+        active
+    });
+    (job, result)
+}
+
+/// Loads every plugin anew that may be between turns, with the settings as they are now.
+///
+/// The screens stay: reloading the one that shows this would cut off the answer. Each can be reloaded by its id.
+pub(super) async fn all(site: Arc<Site>) -> Result<Value> {
+    let registry = site.session.plugins();
+    let (mut ids, mut refused) = (Vec::new(), Vec::new());
+    for plugin in registry.iter() {
+        let identity = plugin.identity();
+        let id = identity.ext_id.to_string();
+        let stays = identity.manifest.reload_behavior == ReloadBehavior::Never;
+        if stays || identity.kind == Kind::Ui || site.is_busy(&id) {
+            refused.push(id);
+        } else {
+            ids.push(id);
+        }
+    }
+    let (done, result) = promise();
+    let (doer, wanted) = (site.clone(), ids.clone());
+    let job = Box::new(move || {
+        done.keep(set(&doer, wanted));
+        None
+    });
+    match site.session.defer(Moment::End, job) {
+        Ok(()) => Ok(json!({
+            "loaded": [],
+            "disabled": [],
+            "deferred": ids,
+            "refused": refused,
+            "revisionId": site.session.revision_id(),
+        })),
+        Err(job) => {
+            elsewhere(async move { drop(job()) }).await;
+            let mut reloaded = result.await.ok_or_else(closed)?;
+            reloaded["deferred"] = json!([]);
+            reloaded["refused"] = refused.into();
+            Ok(reloaded)
+        }
+    }
+}
+
+fn set(site: &Site, ids: Vec<String>) -> Value {
+    let (mut loaded, mut disabled) = (Vec::new(), Vec::new());
+    for id in ids {
+        match anew(site, &id) {
+            Ok(_) => loaded.push(id),
+            Err(_) => disabled.push(id),
+        }
+    }
+    let reloaded = json!({
+        "loaded": loaded,
+        "disabled": disabled,
+        "revisionId": site.session.revision_id(),
+    });
+    site.audit("ExtensionsReloaded", None, reloaded.clone());
+    reloaded
+}
+
+/// Reloads a plugin now. What goes wrong is shown to everyone who looks, since nobody may wait for it.
+fn anew(site: &Site, id: &str) -> Result<Arc<Active>> {
+    let ground = site.ground.with_settings_of_now();
+    let replaced = ground.and_then(|ground| replace(&site.session, &ground, &site.means, id));
+    match replaced {
+        Ok(active) => {
+            let payload = json!({"extId": id, "reason": "command", "at": now()});
+            site.audit("ExtensionReloaded", None, payload);
+            Ok(active)
+        }
+        Err(problem) => {
+            site.session.report(&problem);
+            Err(told(&problem))
+        }
+    }
+}
+
+fn now() -> String {
+    platform::rfc3339(platform::now())
+}
