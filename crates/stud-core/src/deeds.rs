@@ -58,7 +58,7 @@ pub(crate) async fn perform(site: Site, deed: Deed) -> Result<Value> {
         Deed::ListTrust {} => trust::list(&site),
         Deed::GrantTrust { path } => trust::grant(&site, &path),
         Deed::RevokeTrust { path } => trust::revoke(&site, &path),
-        Deed::ClearMcpTrust { server } => trust::clear_mcp(&site, &server),
+        Deed::ClearMcpTrust { server } => trust::clear_mcp(&site, &server).await,
         Deed::ShowNetworkPolicy {} => Ok(network::show(&site)),
         Deed::AllowHost { host } => network::add(&site, List::Allow, &host),
         Deed::DenyHost { host } => network::add(&site, List::Deny, &host),

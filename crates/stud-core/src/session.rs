@@ -60,7 +60,7 @@ pub(crate) use inputs::blank;
 pub(crate) use kept::{Kept, Size};
 pub(crate) use moments::{Job, Moment};
 pub use open::{Founding, open};
-pub(crate) use past::{Glimpse, last_written};
+pub(crate) use past::Glimpse;
 pub use slots::Slot;
 pub use state::{State, Trigger};
 pub use stud_host_api::session::SecurityMode;

@@ -71,7 +71,7 @@ pub(super) async fn judge(work: &Work, proposal: Proposal) -> Result<Judged> {
 /// The tool that is meant. It may be one of a server that nobody has connected to yet.
 async fn find(work: &Work, proposal: &Proposal) -> Result<Result<Found>> {
     let (session, name) = (work.turn.session(), proposal.tool_name.as_str());
-    if let Some(found) = session.toolbox(work.turn.plugins()).find(name) {
+    if let Some(found) = session.toolbox(&work.turn.plugins()).find(name) {
         return Ok(Ok(found));
     }
     let remote = session.mcp().tool(name);

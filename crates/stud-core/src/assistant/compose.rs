@@ -28,7 +28,7 @@ pub(super) async fn compose(work: &Work, iteration: u32) -> Result<Request> {
     let session = work.turn.session();
     session.mcp().settled(&work.turn.cancelled()).await;
     let base = Base {
-        tools: session.toolbox(work.turn.plugins()).specs(),
+        tools: session.toolbox(&work.turn.plugins()).specs(),
         params: session.params().bag().to_object(),
         ..Base::default()
     };

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use stud_contract_meta::Kind;
 use stud_contract_ui::Role;
 use stud_diagnostics::{Diagnostic, Severity};
-use stud_host_api::metrics::McpStatus;
 
 use super::Site;
 use crate::report::PluginReport;
@@ -38,19 +37,15 @@ pub(super) fn report(site: &Site, turn_count_in_audit: bool) -> Value {
         is_active && matches!(members, Members::Ui(ui) if ui.roles.contains(&Role::Interactor))
     });
     let snapshot = session.metrics().snapshot();
-    let servers = snapshot.mcp.servers.iter().map(|server| {
-        let healthy = server.status == McpStatus::Connected;
-        // A server that is not trusted is not connected to, and so is not among them.
-        let shown = json!({"server": server.id, "trusted": true, "healthy": healthy});
-        (server.id.as_str(), shown)
+    let servers = session.mcp().health().into_iter().map(|server| {
+        json!({"server": server.server, "trusted": server.trusted, "healthy": server.healthy})
     });
-    let servers: BTreeMap<&str, Value> = servers.collect();
     let mut health = json!({
         "extensions": extensions.into_values().collect::<Vec<_>>(),
         "activeStore": session.store().store_id(),
         "activeInteractor": interactor.map(|plugin| plugin.identity().ext_id.as_str()),
         "mode": session.facts().mode,
-        "mcp": servers.into_values().collect::<Vec<_>>(),
+        "mcp": servers.collect::<Vec<_>>(),
         "loop": {"turnCount": turn_count, "lastCorrelationId": last},
         "problems": refused.iter().flat_map(problems).collect::<Vec<_>>(),
     });

@@ -3,9 +3,10 @@
 use serde_json::{Map, Value, json};
 use stud_contract_meta::Result;
 
-use super::{Site, told};
+use super::Site;
 use crate::network::{Rule, invalid};
 use crate::settings;
+use crate::track::told;
 
 /// A list of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

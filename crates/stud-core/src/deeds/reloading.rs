@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use stud_contract_meta::{Kind, ReloadBehavior, Result};
 use stud_diagnostics::Diagnostic;
 
-use super::{Site, told};
+use super::Site;
 use crate::activate::{Active, Means};
 use crate::ground::Ground;
 use crate::ledger::closed;
@@ -14,6 +14,7 @@ use crate::platform;
 use crate::reload::{not_found, reload};
 use crate::session::{Job, Moment, Session};
 use crate::sync::{Promised, promise};
+use crate::track::told;
 use crate::work::{block_on, elsewhere};
 
 /// Loads what is now in a plugin's place. A UI is first let finish the prompt it shows.

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 
-use super::{Site, told};
+use super::Site;
+use crate::track::told;
 use crate::trust::{Decision, TrustStore};
 
 /// The projects that are trusted now, by path, and the servers that are known.
@@ -22,13 +23,9 @@ pub(super) fn list(site: &Site) -> Result<Value> {
             })
         })
         .collect();
-    let snapshot = site.session.metrics().snapshot();
-    let servers = snapshot.mcp.servers.iter();
-    let mut servers: Vec<&str> = servers.map(|server| server.id.as_str()).collect();
-    servers.sort_unstable();
+    let servers = site.session.mcp().health().into_iter();
     let mcp: Vec<Value> = servers
-        .into_iter()
-        .map(|server| json!({"server": server}))
+        .map(|server| json!({"server": server.server, "trusted": server.trusted}))
         .collect();
     Ok(json!({"trusted": trusted, "mcp": mcp}))
 }
@@ -49,15 +46,15 @@ pub(super) fn revoke(site: &Site, path: &str) -> Result<Value> {
     Ok(json!({"revoked": revoked, "target": target}))
 }
 
-/// Forgets what was decided about a server. There is none to forget about as long as none is configured.
-pub(super) fn clear_mcp(site: &Site, server: &str) -> Result<Value> {
-    let snapshot = site.session.metrics().snapshot();
-    let known = snapshot.mcp.servers.iter().any(|known| known.id == server);
-    if !known {
+/// Forgets what was decided about a server; its next use asks as the first one did.
+pub(super) async fn clear_mcp(site: &Site, server: &str) -> Result<Value> {
+    let servers = site.session.mcp().health();
+    if !servers.iter().any(|known| known.server == server) {
         let code = &codes::NOT_FOUND;
         let message = format!("there is no MCP server `{server}`");
         return Err(Error::new(code.class, code.name, message).with("server", server));
     }
+    site.session.mcp().forget(server).await?;
     audit(site, "cleared", "mcp", server);
     Ok(json!({"cleared": true, "server": server}))
 }
