@@ -17,7 +17,6 @@ use crate::host::Hosts;
 use crate::limits::Limits;
 use crate::metrics::{Collector, Roster};
 use crate::model::Model;
-use crate::platform;
 use crate::prompts::{Absence, HeadlessGrant};
 use crate::redact::Redactor;
 use crate::reload::reload;
@@ -105,12 +104,16 @@ pub fn launch_with(
     session
         .metrics()
         .extensions_changed(Roster::of_registry(&started.registry, |_| {
-            session.facts().mode == SecurityMode::Yolo
+            launch.yolo || session.facts().mode == SecurityMode::Yolo
         }));
     if let Ok(model) = Model::chosen(&started.registry, &ground.settings) {
         session.set_model(model);
     }
     session.set_plugins(started.registry);
+    let of_plugins = started.reports.iter().flat_map(|found| &found.diagnostics);
+    for problem in started.diagnostics.iter().chain(of_plugins) {
+        session.report(problem);
+    }
     if launch.resume.is_some() {
         session.announce_resume();
     }
@@ -179,8 +182,6 @@ impl Opening<'_> {
         let mut picture = RuntimeSnapshot::default();
         let cwd = places.project_root.parent().unwrap_or(&places.project_root);
         picture.session.cwd = cwd.display().to_string();
-        picture.session.started_at = platform::rfc3339(platform::now());
-        picture.session.mode = self.mode();
         if self.ground.trusted() {
             picture.session.project_trust = ProjectTrust::Granted;
         }
@@ -203,10 +204,13 @@ impl Opening<'_> {
             },
             resume.as_deref(),
         )?;
-        let (id, mode) = (session.id().to_owned(), session.facts().mode);
+        let facts = session.facts().clone();
+        let turn_count = session.turn_count();
         session.metrics().update(|picture| {
-            picture.session.id = id;
-            picture.session.mode = mode;
+            picture.session.id = facts.session_id;
+            picture.session.mode = facts.mode;
+            picture.session.started_at = facts.created_at;
+            picture.session.turn_count = turn_count;
         });
         Ok(session)
     }

@@ -20,7 +20,7 @@ use crate::books::Books;
 use crate::commands::Commands;
 use crate::desk::Desk;
 use crate::ids;
-use crate::ledger::{Draft, LooseEnds, transcript_record};
+use crate::ledger::{Draft, transcript_record};
 use crate::limits::Limits;
 use crate::metrics::{Collector, Reader};
 use crate::model::Model;
@@ -34,6 +34,7 @@ use crate::store::Store;
 use crate::sync::{Mutex, lock};
 use crate::timer::Timer;
 
+mod aftermath;
 mod commands;
 mod inputs;
 mod kept;
@@ -41,6 +42,7 @@ mod compacting;
 mod memory;
 mod open;
 mod past;
+mod safekeeping;
 mod scopes;
 mod slots;
 mod snapshot;
@@ -102,8 +104,6 @@ pub struct Session {
     saved: Mutex<Saved>,
     /// Where its requests are put together.
     desk: Desk,
-    /// What the process before this one left open.
-    loose_ends: LooseEnds,
     tool_timeout: Duration,
     timer: Arc<dyn Timer>,
     rules: Rules,
@@ -229,6 +229,11 @@ impl Session {
         self.turn_id().unwrap_or_else(ids::fresh)
     }
 
+    /// How many turns are on record, in all its processes.
+    pub fn turn_count(&self) -> u64 {
+        lock(&self.progress).turn_count
+    }
+
     /// The turn that runs.
     pub fn turn_id(&self) -> Option<String> {
         lock(&self.progress).turn.clone()
@@ -253,12 +258,11 @@ impl Session {
         /// More than this is not handed out at a time.
         const LARGEST_PAGE: u32 = 1000;
         let limit = page.limit.unwrap_or(100).min(LARGEST_PAGE);
-        let turn_count = lock(&self.progress).turn_count;
         let mut view = SessionView {
             session_id: self.id().to_owned(),
             mode: self.facts.mode,
             created_at: self.facts.created_at.clone(),
-            turn_count,
+            turn_count: self.turn_count(),
             last_seq: self.books.ledger.last_seq(),
             ..SessionView::default()
         };
