@@ -17,7 +17,7 @@ use stud_diagnostics::{Diagnostic, Severity, codes};
 
 use crate::bundled;
 use crate::cli::Converse;
-use crate::output::{Outcome, Output, Verdict, told};
+use crate::output::{self, Outcome, Output, Verdict, told};
 
 mod entrance;
 mod report;
@@ -70,21 +70,34 @@ pub(crate) fn run(arguments: &Converse, output: &Output) -> Verdict {
         report.begin(session);
     }
     signals.steer(session);
-    let last = talk(session, first, headless);
+    let talked = talk(session, first, headless);
     let closed = session.close();
-    let last = last.map_err(told)?;
-    closed.map_err(told)?;
-    match last {
-        _ if signals.ended_session() => Ok(Outcome::Cancelled),
-        Some(mut answered) if headless => {
-            answered.text = session.books().redactor.text(&answered.text).into_owned();
-            if let Some(report) = &report {
-                report.end(&answered, session);
-            }
-            Ok(finish(&answered, output))
-        }
-        _ => Ok(Outcome::Done),
+    let last = talked.and_then(|last| closed.map(|()| last));
+    let ended = signals.ended_session();
+    if !headless {
+        last.map_err(told)?;
+        return Ok(if ended {
+            Outcome::Cancelled
+        } else {
+            Outcome::Done
+        });
     }
+    let without_words = |ending| Answered {
+        text: String::new(),
+        ending,
+    };
+    let mut answered = match last {
+        Ok(Some(answered)) if !ended => answered,
+        Err(error) if !ended => without_words(Ending::Failed(error)),
+        _ => without_words(Ending::Cancelled),
+    };
+    answered.text = session.books().redactor.text(&answered.text).into_owned();
+    if let Some(report) = &report {
+        report
+            .end(&answered, session)
+            .map_err(|error| output::unwritten(&error))?;
+    }
+    Ok(finish(&answered, output))
 }
 
 fn how(arguments: &Converse, headless: bool, limits: Limits) -> Launch {
@@ -223,7 +236,7 @@ fn finish(answered: &Answered, output: &Output) -> Outcome {
     match &answered.ending {
         Ending::Completed => {
             if !output.is_json() {
-                output.line(&answered.text);
+                output.text(&answered.text);
             }
             Outcome::Done
         }
@@ -250,7 +263,7 @@ fn interaction_required(error: &Error) {
             "context": error.context(),
         },
     });
-    let line = crate::output::escaped(&surface.to_string());
+    let line = output::escaped(&surface.to_string());
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
