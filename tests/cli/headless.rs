@@ -1,10 +1,10 @@
 //! A session for scripts: one input, one answer, and an exit status.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::Stdio;
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
-use stud_tests::World;
+use stud_tests::{World, eventually};
 
 use crate::support::{code, failure, keys, without_surface};
 
@@ -176,37 +176,100 @@ fn a_call_that_needs_a_person_halts() {
     );
 }
 
-#[test]
-fn a_signal_calls_the_turn_off_and_the_session_is_kept() {
-    let world = World::new();
-    let mut command = world.command();
-    command
-        .args(["--headless", "--json", "!slow 600000"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    let mut child = command.spawn().unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
+/// Reads until an event of this name comes.
+fn wait_for(out: &mut impl BufRead, event: &str) {
     let mut line = String::new();
-    while !line.contains("ProviderTokensStreamed") {
+    while !line.contains(event) {
         line.clear();
         assert_ne!(out.read_line(&mut line).unwrap(), 0, "it ended early");
     }
+}
+
+fn send(signal: &str, child: &Child) {
     let pid = child.id().to_string();
-    let sent = std::process::Command::new("kill")
-        .args(["-INT", &pid])
-        .status();
+    let sent = Command::new("kill").args([signal, &pid]).status();
     assert!(sent.unwrap().success());
+}
+
+#[test]
+fn a_signal_calls_the_turn_off_and_the_session_is_kept() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let world = World::new();
+        let mut command = world.command();
+        command
+            .args(["--headless", "--json", "!slow 600000"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        wait_for(&mut out, "ProviderTokensStreamed");
+        send(signal, &child);
+        let mut rest = String::new();
+        out.read_to_string(&mut rest).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        let last: Value = serde_json::from_str(rest.lines().last().unwrap()).unwrap();
+        assert_eq!(
+            (&last["type"], &last["status"]),
+            (&json!("result"), &json!("cancelled")),
+            "{signal}"
+        );
+        let next = world.stud(&["--headless", "--continue", "hello"]);
+        assert_eq!(next.stdout, "USER hello\n", "{next:#?}");
+    }
+}
+
+#[test]
+fn a_request_to_end_begins_no_other_turn_and_loses_nothing() {
+    let world = World::new();
+    let mut command = world.command();
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"second\n!slow 600000\nthird\n").unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    wait_for(&mut out, "USER second");
+    let mut dot = [0];
+    out.read_exact(&mut dot).unwrap();
+    let acknowledged = || {
+        let sessions = std::fs::read_dir(world.path("home/sessions")).unwrap();
+        let session = sessions.map(|entry| entry.unwrap().path()).next().unwrap();
+        let journal = std::fs::read_to_string(session.join("journal.log")).unwrap();
+        journal.contains(r#"{"text":"third"}"#).then_some(())
+    };
+    eventually("the last input on the disk", acknowledged);
+    send("-TERM", &child);
     let mut rest = String::new();
     out.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    let last: Value = serde_json::from_str(rest.lines().last().unwrap()).unwrap();
-    assert_eq!(
-        (&last["type"], &last["status"]),
-        (&json!("result"), &json!("cancelled"))
-    );
-    let next = world.stud(&["--headless", "--continue", "hello"]);
-    assert_eq!(next.stdout, "USER hello\n", "{next:#?}");
+    assert!(!rest.contains("third"), "{rest}");
+    let next = world.stud(&["--headless", "--continue", "--json", "fourth"]);
+    let rendered = lines(&next.stdout)
+        .into_iter()
+        .filter(|line| line["name"] == "TurnRendered");
+    let texts: Vec<Value> = rendered
+        .map(|line| line["payload"]["text"].clone())
+        .collect();
+    assert_eq!(texts, ["USER third", "USER fourth"]);
+}
+
+#[test]
+fn a_report_that_does_not_arrive_is_a_failure() {
+    let world = World::new();
+    let full = std::fs::File::options().write(true).open("/dev/full");
+    let mut command = world.command();
+    command
+        .args(["--headless", "--json", "hello"])
+        .stdin(Stdio::null())
+        .stdout(full.unwrap())
+        .stderr(Stdio::piped());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("could not be written"), "{said}");
 }
 
 #[test]

@@ -24,7 +24,12 @@ fn so_many_continuations_are_allowed_and_the_next_is_not() {
         assert_eq!(ear.heard("ProviderRequestStarted").len(), 3);
         // What ran has its result, though no model hears of the last.
         assert_eq!(bench.recorded("tool_result").len(), 3);
-        assert_eq!(ear.heard("SessionTurnEnd").len(), 1);
+        let [ended] = &ear.heard("SessionTurnEnd")[..] else {
+            panic!("a turn ends once");
+        };
+        assert_eq!(ended["capHit"], false);
+        assert_eq!(ended["error"]["class"], "ExtensionHost");
+        assert_eq!(ended["error"]["code"], "LoopBoundExceeded");
         assert!(ear.heard("TurnRendered").is_empty());
         let end = &bench.audited("Turn")[1]["payload"];
         assert_eq!(end["errorCode"], "LoopBoundExceeded");

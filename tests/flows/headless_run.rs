@@ -194,3 +194,21 @@ fn a_tool_that_asks_hears_that_nobody_is_there() {
         assert_eq!(result["result"]["code"], "InteractionUnavailable");
     });
 }
+
+#[test]
+fn a_call_that_ends_with_its_turn_has_its_end_on_record() {
+    in_both_forms(|bench| {
+        let ear = bench.ear();
+        let run = bench.headless(&["--mode", "yolo"], r#"!tool ask-user {"prompt": "Who?"}"#);
+        assert_eq!(run.status, 3, "{run:#?}");
+        assert_eq!(ear.heard("ToolInvocationStarted").len(), 1);
+        let cancelled = &ear.heard("ToolInvocationCancelled");
+        assert_eq!(cancelled[0]["reason"], "session-cancelled");
+        let kinds: Vec<Value> = bench
+            .audited("ToolInvocation")
+            .iter()
+            .map(|record| record["kind"].clone())
+            .collect();
+        assert_eq!(kinds, ["ToolCallStarted", "ToolCallFailed"]);
+    });
+}

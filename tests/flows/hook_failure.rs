@@ -35,6 +35,13 @@ fn a_guard_that_fails_is_no_yes() {
             let ends = bench.audited("Turn");
             assert_eq!(ends[1]["kind"], "TurnError");
             assert_eq!(ends[1]["payload"]["errorCode"], "HookGuardFailed");
+            let [decision] = &bench.audited("Approval")[..] else {
+                panic!("a call has one decision on record");
+            };
+            let decision = &decision["payload"];
+            assert_eq!(decision["decision"], "deny");
+            assert_eq!(decision["source"], "guard");
+            assert_eq!(decision["code"], "ExtensionHost/HookGuardFailed");
         }
     });
 }

@@ -354,3 +354,18 @@ fn a_tool_learns_that_its_call_is_called_off() {
     assert_eq!(text, "fx_sleep\nfx_cancel\n");
     live.session().close().unwrap();
 }
+
+#[test]
+fn what_was_refused_at_the_start_can_be_seen_from_inside() {
+    let world = World::new();
+    world.write("home/tools/libnothing.so", "no library");
+    let tool = probe(&world, "probe-tool", "tools");
+    let live = world.live(vec![]);
+    let snapshot = tool.call("metrics.snapshot", &json!({})).unwrap();
+    let seen = &snapshot["diagnostics"];
+    assert_eq!(seen["error"], 1, "{seen:#}");
+    assert_eq!(seen["recent"][0]["level"], "error");
+    let code = seen["recent"][0]["code"].as_str().unwrap();
+    assert!(code.starts_with("Validation/"), "{code}");
+    live.session().close().unwrap();
+}

@@ -90,6 +90,52 @@ fn when_the_last_one_stays_away_the_turn_halts() {
 }
 
 #[test]
+fn once_everyone_has_failed_over_a_prompt_nobody_is_there() {
+    let world = world_with_grace(1);
+    let panics = json!({"prompts": {"Approve": {"do": "panic"}}});
+    let misshapen = json!({"do": "accept", "value": {"decision": "maybe"}});
+    let one = ui(&world, "one", &panics);
+    let two = ui(&world, "two", &json!({"prompts": {"Approve": misshapen}}));
+    install(&world, "good-tool", "tools");
+    let live = world.live(vec![echo::stud_plugin()]);
+    let error = halted(propose(&live));
+    assert_eq!(code_of(&error), "Validation/HeadlessInteractionRequired");
+    assert_eq!(one.all_seen().len(), 1);
+    assert_eq!(two.all_seen().len(), 3);
+    live.session().close().unwrap();
+}
+
+#[test]
+fn whoever_comes_after_all_have_failed_is_asked() {
+    let world = world_with_grace(600_000);
+    let fail_then_yes = json!([
+        {"do": "fail"},
+        {"do": "accept", "value": {"decision": "approve"}},
+    ]);
+    let script = json!({"prompts": {"Approve": fail_then_yes}});
+    let one = ui(&world, "one", &script);
+    let two = ui(
+        &world,
+        "two",
+        &json!({"prompts": {"Approve": {"do": "dismiss"}}}),
+    );
+    install(&world, "good-tool", "tools");
+    let live = world.live(vec![echo::stud_plugin()]);
+
+    let talking = propose(&live);
+    one.heard("SuppressedError");
+    two.saw("Approve");
+    // One who dismissed it is there, so it waits for however long it takes.
+    assert!(!talking.is_over());
+    let plugin = live.session().plugins().get("one").cloned().unwrap();
+    live.session().part_with("one");
+    live.session().attend(&plugin);
+    let answered = talking.answered();
+    assert_eq!(answered.text, r#"RESULT {"ok":true,"result":"0 lines"}"#);
+    live.session().close().unwrap();
+}
+
+#[test]
 fn who_comes_back_in_time_is_asked_again() {
     let world = world_with_grace(600_000);
     let wait_then_yes = json!([

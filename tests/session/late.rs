@@ -270,3 +270,23 @@ fn a_prompt_stays_open_when_the_process_is_killed() {
     assert_eq!(text, "USER A late answer for fx_late\nAnswer: Ada");
     live.session().close().unwrap();
 }
+
+#[test]
+fn a_prompt_stays_open_however_often_its_session_is_left() {
+    let world = World::new();
+    let (live, ui) = bench(&world);
+    let request = detached(&live, &ui);
+    live.session().close().unwrap();
+    drop(live);
+    for turn in ["one", "two"] {
+        let live = resume(&world);
+        live.say(turn).answered();
+        live.session().close().unwrap();
+    }
+    let live = resume(&world);
+    assert_eq!(live.session().prompts().detached().len(), 1);
+    submit(&ui, &request, "Ada").unwrap();
+    let text = live.listen().answered().text;
+    assert_eq!(text, "USER A late answer for fx_late\nAnswer: Ada");
+    live.session().close().unwrap();
+}

@@ -234,6 +234,35 @@ fn a_late_answer_is_told_so_and_changes_nothing() {
 }
 
 #[test]
+fn whoever_holds_on_to_a_prompt_that_is_over_is_late_and_not_out_of_place() {
+    let world = World::new();
+    let one = ui(&world, "one", &rules(once(&world, "go", accept("Ada"))));
+    let stay = once(&world, "let-go", json!({"do": "stay"}));
+    let two = ui(&world, "two", &rules(stay));
+    let tool = probe(&world, "probe-tool", "tools");
+    let live = world.live(vec![]);
+
+    let asked = ask(&tool);
+    let request = two.saw("Ask");
+    one.saw("Ask");
+    world.write("go", "");
+    asked.result().unwrap();
+    one.line("that the other does not let go", |line| {
+        line["heard"] == "SuppressedError" && line["payload"]["extId"] == "two"
+    });
+    let response = json!({
+        "interactionId": request["interactionId"],
+        "correlationId": request["correlationId"],
+        "status": "accepted",
+        "value": {"text": "Bob"},
+    });
+    let said = two.door.call("interaction.respond", &response).unwrap_err();
+    assert_eq!(code_of(&said), "Session/InteractionAlreadyAnswered");
+    world.write("let-go", "");
+    live.session().close().unwrap();
+}
+
+#[test]
 fn an_answer_of_the_wrong_shape_leaves_the_prompt_open() {
     let world = World::new();
     let wrong = json!({"do": "respond", "value": {"index": 1}});
@@ -409,6 +438,37 @@ impl Interactor for Watch {
     ) -> std::pin::Pin<Box<dyn Future<Output = Result<Response>> + Send + 'a>> {
         *self.asked_at.lock().unwrap() = Some(self.session.books().bus.last_seq());
         Box::pin(std::future::ready(Ok(Response::rejected(request, "no"))))
+    }
+}
+
+#[test]
+fn whoever_listens_as_well_hears_of_a_prompt_before_it_is_asked() {
+    let world = World::new();
+    let quick = rules(json!({"do": "respond", "value": {"text": "Ada"}}));
+    let uis = [ui(&world, "one", &quick), ui(&world, "two", &quick)];
+    let tool = probe(&world, "probe-tool", "tools");
+    let live = world.live(vec![]);
+    for _ in 0..20 {
+        ask(&tool).result().unwrap();
+    }
+    live.session().close().unwrap();
+    for ui in &uis {
+        let lines = ui.lines();
+        let place = |member: &str, id: &Value| {
+            let found = lines.iter().position(|line| {
+                let about = &line[if member == "saw" {
+                    "request"
+                } else {
+                    "payload"
+                }];
+                line[member].is_string() && about["interactionId"] == *id
+            });
+            found.unwrap()
+        };
+        for request in ui.all_seen() {
+            let id = &request["interactionId"];
+            assert!(place("heard", id) < place("saw", id), "{lines:#?}");
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use stud_core::ground::EmbeddedPlugin;
 use stud_core::launch::{Launch, Resume};
-use stud_core::session::SecurityMode;
+use stud_core::session::{Ending, SecurityMode};
 use stud_tests::{Live, World, code_of};
 
 use crate::stage::{Ui, build_ui, tools, ui, write_script};
@@ -75,7 +75,7 @@ fn after_a_crash_what_was_acknowledged_is_answered_once_and_what_was_open_is_clo
     let told = one.heard("SessionResumed");
     assert_eq!(
         told["payload"],
-        json!({"from": "Closed", "to": "Resumed", "trigger": "Resume"})
+        json!({"from": "Persisted", "to": "Resumed", "trigger": "Resume"})
     );
     for expected in ["USER second", "USER third", "USER fourth"] {
         assert_eq!(live.listen().answered().text, expected);
@@ -94,9 +94,37 @@ fn after_a_crash_what_was_acknowledged_is_answered_once_and_what_was_open_is_clo
 
     let closed = records(&one, "interaction_response");
     assert_eq!(closed.len(), 1, "{closed:#?}");
-    let closing = &closed[0]["payload"];
-    assert_eq!(closing["interactionId"], request["interactionId"]);
-    assert_eq!(closing["outcome"], "cancelled");
+    assert_eq!(closed[0]["correlationId"], request["correlationId"]);
+    assert_eq!(closed[0]["extId"], "fixture-tools");
+    assert_eq!(
+        closed[0]["payload"],
+        json!({
+            "interactionId": request["interactionId"],
+            "requestKind": "ToolInput",
+            "outcome": "cancelled",
+            "action": "cancel",
+            "reason": "server_restarted",
+        })
+    );
+    let query = json!({"class": "Interaction"});
+    let mut audited = one.door.call("audit.query", &query).unwrap();
+    assert_eq!(audited.as_array().unwrap().len(), 1, "{audited:#}");
+    assert_eq!(audited[0]["correlationId"], request["correlationId"]);
+    let ended = audited[0]["payload"]["settledAt"].take();
+    assert!(ended.as_str() >= request["issuedAt"].as_str());
+    assert_eq!(
+        audited[0]["payload"],
+        json!({
+            "interactionId": request["interactionId"],
+            "requestKind": "ToolInput",
+            "outcome": "cancelled",
+            "reason": "server_restarted",
+            "askedBy": "fixture-tools",
+            "toolCallId": request["payload"]["toolCallId"],
+            "raisedAt": request["issuedAt"],
+            "settledAt": null,
+        })
+    );
     let results = records(&one, "tool_result");
     assert_eq!(results.len(), 1, "{results:#?}");
     assert_eq!(
@@ -138,7 +166,12 @@ fn a_session_that_was_closed_goes_on_where_it_was() {
         "a session keeps its mode"
     );
     assert_eq!(second.session().conversation(), before);
+    let seen = second.session().metrics().snapshot();
+    assert_eq!(seen.session.turn_count, 1);
+    let began = &second.session().facts().created_at;
+    assert_eq!(&seen.session.started_at, began);
     second.say("again").answered();
+    assert_eq!(second.session().metrics().snapshot().session.turn_count, 2);
     let view = one.door.call("session.read", &json!({"limit": 0})).unwrap();
     assert_eq!(view["turnCount"], 2);
     assert!(view["lastSeq"].as_u64() > seq);
@@ -184,18 +217,19 @@ fn a_session_that_is_not_there_or_open_elsewhere_is_not_begun_anew() {
             ..Launch::default()
         };
         let error = world.try_live(bundled(), how).unwrap_err();
-        error.class().to_owned()
+        (error.class().to_owned(), error.code().to_owned())
     };
-    assert_eq!(fails(Resume::Latest), "Session");
+    assert_eq!(fails(Resume::Latest).0, "Session");
     assert_eq!(
-        fails(Resume::Session("no-such-session".to_owned())),
+        fails(Resume::Session("no-such-session".to_owned())).0,
         "Session"
     );
 
     let live = begin(&world);
     live.say("hello").answered();
     let id = live.session().id().to_owned();
-    assert_eq!(fails(Resume::Session(id.clone())), "Session");
+    let in_use = ("Session".to_owned(), "StoreUnavailable".to_owned());
+    assert_eq!(fails(Resume::Session(id.clone())), in_use);
     // The one that has it is not disturbed.
     assert_eq!(live.say("still here").answered().text, "USER still here");
     live.session().close().unwrap();
@@ -315,4 +349,34 @@ fn a_turn_that_is_called_off_leaves_no_call_without_a_result() {
     assert_eq!(second.session().conversation().len(), 4);
     assert_eq!(second.say("hello").answered().text, "USER hello");
     second.session().close().unwrap();
+}
+
+#[test]
+fn a_snapshot_that_cannot_be_written_fails_its_turn_and_not_the_session() {
+    let world = World::new();
+    let one = ui(&world, "one", &json!({}));
+    let live = begin(&world);
+    live.say("first").answered();
+    let id = live.session().id().to_owned();
+    let manifest = world.path(format!("home/sessions/{id}/manifest.json"));
+    std::fs::remove_file(&manifest).unwrap();
+    // A folder with something in it cannot be replaced by a file.
+    world.write(format!("home/sessions/{id}/manifest.json/in-the-way"), "");
+    let second = live.say("second").answered();
+    assert_eq!(second.text, "USER second");
+    let Ending::Failed(error) = second.ending else {
+        panic!("{second:?}");
+    };
+    assert_eq!(error.code(), "StoreUnavailable");
+    let told = one.heard("SuppressedError");
+    assert_eq!(told["payload"]["reason"], "the session could not be saved");
+    assert_eq!(one.all_heard("SessionPersisted").len(), 1);
+
+    std::fs::remove_dir_all(&manifest).unwrap();
+    let third = live.say("third").answered();
+    assert!(matches!(third.ending, Ending::Completed), "{third:?}");
+    live.session().close().unwrap();
+    let back = resume(&world, Resume::Session(id));
+    assert_eq!(back.session().conversation().len(), 6);
+    back.session().close().unwrap();
 }

@@ -67,7 +67,11 @@ pub async fn answer(session: &Arc<Session>, model: &Model, input: &Input) -> Res
         Ok(text) => (text, Ending::Completed),
         Err(error) => (String::new(), Ending::of(error)),
     };
-    work.turn.end(&ending, false).await?;
+    let ending = match work.turn.end(&ending, false).await {
+        Ok(()) => ending,
+        // What was said is in memory and told; that it could not be kept fails the turn and not the session.
+        Err(error) => Ending::Failed(error),
+    };
     Ok(Answered { text, ending })
 }
 

@@ -1,7 +1,7 @@
 //! Plugins that take part in a session by listening or answering: UIs and loggers.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -16,8 +16,8 @@ use stud_host_api::{BoxFuture, CallIds};
 
 use crate::activate::{Active, Running};
 use crate::books::Listener;
-use crate::deadline::rest;
-use crate::events::{Event, Service, Subscriber};
+use crate::deadline::{in_time, rest};
+use crate::events::{Bus, Event, Service, Subscriber};
 use crate::ids;
 use crate::platform;
 use crate::prompts::Interactor;
@@ -25,6 +25,10 @@ use crate::session::Session;
 use crate::timer::Timer;
 use crate::validate::Members;
 use crate::work::{Mailbox, Pace, block_on, unless};
+
+mod hearing;
+
+use hearing::Hearing;
 
 impl Session {
     /// Lets a plugin that just became active take part as it declared.
@@ -34,12 +38,17 @@ impl Session {
         }
         match &*plugin.identity().members {
             Members::Ui(members) => {
+                let bus = &self.books().bus;
+                let hears = members.roles.contains(&Role::Subscriber);
                 let seat = Arc::new(UiSeat {
                     plugin: plugin.clone(),
                     session_id: self.id().to_owned(),
+                    hearing: hears.then(|| Hearing::after(bus.last_seq())),
+                    bus: Arc::downgrade(bus),
+                    timer: self.timer().clone(),
                 });
-                if members.roles.contains(&Role::Subscriber) {
-                    self.books().bus.subscribe(seat.clone(), Service::Shared);
+                if hears {
+                    bus.subscribe(seat.clone(), Service::Shared);
                 }
                 if members.roles.contains(&Role::Interactor) {
                     self.prompts().join(seat);
@@ -65,10 +74,29 @@ impl Session {
     }
 }
 
+/// How long a prompt waits for its interactor to hear what happened before. One that is further behind is asked at once.
+const CATCH_UP: Duration = Duration::from_millis(100);
+
 /// A UI as subscriber and interactor.
 struct UiSeat {
     plugin: Arc<Active>,
     session_id: String,
+    /// How far it has heard; nothing for one that only answers.
+    hearing: Option<Hearing>,
+    bus: Weak<Bus>,
+    timer: Arc<dyn Timer>,
+}
+
+impl UiSeat {
+    /// Lets it hear what happened before it is asked, so that a question stands below what led to it.
+    async fn catch_up(&self) {
+        let (Some(hearing), Some(bus)) = (&self.hearing, self.bus.upgrade()) else {
+            return;
+        };
+        if let Some(heard) = hearing.until(bus.last_seq()) {
+            in_time(&*self.timer, CATCH_UP, heard).await;
+        }
+    }
 }
 
 impl Subscriber for UiSeat {
@@ -82,7 +110,11 @@ impl Subscriber for UiSeat {
             name: &event.name,
             correlation_id: &event.correlation_id,
         };
-        self.plugin.hear(header, &event.payload)
+        let heard = self.plugin.hear(header, &event.payload);
+        if let Some(hearing) = &self.hearing {
+            hearing.note(event.seq);
+        }
+        heard
     }
 }
 
@@ -106,8 +138,16 @@ impl Interactor for UiSeat {
             correlation_id: Some(request.correlation_id.clone()),
             tool_call_id: None,
         };
-        let cx = CallContext::new(cancelled, serde_json::to_string(&ids).unwrap_or_default());
-        Box::pin(self.plugin.interact(request, cx))
+        Box::pin(async move {
+            self.catch_up().await;
+            if cancelled.is_cancelled() {
+                // It is over before it was shown.
+                return Ok(Response::dismissed(request));
+            }
+            let ids = serde_json::to_string(&ids).unwrap_or_default();
+            let cx = CallContext::new(cancelled, ids);
+            self.plugin.interact(request, cx).await
+        })
     }
 }
 

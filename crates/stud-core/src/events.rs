@@ -263,6 +263,7 @@ impl Bus {
             "cause": cause,
             "at": platform::rfc3339(platform::now()),
             "extId": ext_id,
+            "event": event.name,
         });
         self.publish("SuppressedError", &event.correlation_id, &payload);
     }

@@ -20,7 +20,6 @@ use crate::mcp::{Connector, Setup};
 use crate::metrics::Collector;
 use crate::model::Model;
 use crate::params::{Params, Setting};
-use crate::platform;
 use crate::prompts::{Absence, HeadlessGrant};
 use crate::redact::Redactor;
 use crate::report::PluginReport;
@@ -128,6 +127,10 @@ pub fn launch_with(
     session.set_plugins(started.registry);
     let refused = started.reports.iter().filter(|report| report.is_refused());
     session.remember_refused(refused.cloned().collect());
+    let of_plugins = started.reports.iter().flat_map(|found| &found.diagnostics);
+    for problem in started.diagnostics.iter().chain(of_plugins) {
+        session.report(problem);
+    }
     if launch.resume.is_some() {
         session.announce_resume();
         switch::tell_forgotten(&session);
@@ -201,8 +204,6 @@ impl Opening<'_> {
         let mut picture = RuntimeSnapshot::default();
         let cwd = places.project_root.parent().unwrap_or(&places.project_root);
         picture.session.cwd = cwd.display().to_string();
-        picture.session.started_at = platform::rfc3339(platform::now());
-        picture.session.mode = self.mode();
         if self.ground.trusted() {
             picture.session.project_trust = ProjectTrust::Granted;
         }
@@ -227,10 +228,13 @@ impl Opening<'_> {
             },
             resume.as_deref(),
         )?;
-        let (id, mode) = (session.id().to_owned(), session.facts().mode);
+        let facts = session.facts().clone();
+        let turn_count = session.turn_count();
         session.metrics().update(|picture| {
-            picture.session.id = id;
-            picture.session.mode = mode;
+            picture.session.id = facts.session_id;
+            picture.session.mode = facts.mode;
+            picture.session.started_at = facts.created_at;
+            picture.session.turn_count = turn_count;
         });
         Ok(session)
     }

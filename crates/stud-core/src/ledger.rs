@@ -25,7 +25,7 @@ use crate::work::{Mailbox, Pace, spawn};
 
 mod loose;
 
-pub(crate) use loose::LooseEnds;
+pub(crate) use loose::{LooseEnds, OpenPrompt};
 
 /// Records that are only written are made safe against the loss of power within this time.
 const SYNC_WITHIN: Duration = Duration::from_millis(50);
@@ -134,7 +134,12 @@ impl Ledger {
         self.last_seq.load(Ordering::Acquire)
     }
 
-    /// What this process has begun and not ended, as far as consequences have happened.
+    /// Takes over what processes before this one began and did not end.
+    pub(crate) fn take_over(&self, loose_ends: LooseEnds) {
+        *lock(&self.loose_ends) = loose_ends;
+    }
+
+    /// What was begun and not ended, as far as consequences have happened.
     pub(crate) fn loose_ends(&self) -> LooseEnds {
         lock(&self.loose_ends).clone()
     }

@@ -21,7 +21,7 @@ use crate::books::Books;
 use crate::commands::Commands;
 use crate::desk::Desk;
 use crate::ids;
-use crate::ledger::{Draft, LooseEnds, transcript_record};
+use crate::ledger::{Draft, transcript_record};
 use crate::limits::Limits;
 use crate::mcp::Mcp;
 use crate::metrics::{Collector, Reader, Roster};
@@ -37,6 +37,7 @@ use crate::sync::{Mutex, Promise, lock};
 use crate::timer::Timer;
 use crate::toolbox::Toolbox;
 
+mod aftermath;
 mod choice;
 mod commands;
 mod inputs;
@@ -47,6 +48,7 @@ mod memory;
 mod moments;
 mod open;
 mod past;
+mod safekeeping;
 mod scopes;
 mod slots;
 mod snapshot;
@@ -118,8 +120,6 @@ pub struct Session {
     saved: Mutex<Saved>,
     /// Where its requests are put together.
     desk: Desk,
-    /// What the process before this one left open.
-    loose_ends: LooseEnds,
     tool_timeout: Duration,
     timer: Arc<dyn Timer>,
     rules: Rules,
@@ -222,7 +222,7 @@ impl Session {
 
     /// Changes the plugins, for the turns to come.
     pub fn set_plugins(&self, registry: Registry) {
-        let unasked = self.facts.mode == SecurityMode::Yolo;
+        let unasked = self.rules.yolo || self.facts.mode == SecurityMode::Yolo;
         let roster = Roster::of_registry(&registry, |_| unasked);
         *lock(&self.plugins) = registry;
         self.revision.fetch_add(1, Ordering::AcqRel);
@@ -264,6 +264,11 @@ impl Session {
         self.turn_id().unwrap_or_else(ids::fresh)
     }
 
+    /// How many turns are on record, in all its processes.
+    pub fn turn_count(&self) -> u64 {
+        lock(&self.progress).turn_count
+    }
+
     /// The turn that runs.
     pub fn turn_id(&self) -> Option<String> {
         lock(&self.progress).turn.clone()
@@ -288,12 +293,11 @@ impl Session {
         /// More than this is not handed out at a time.
         const LARGEST_PAGE: u32 = 1000;
         let limit = page.limit.unwrap_or(100).min(LARGEST_PAGE);
-        let turn_count = lock(&self.progress).turn_count;
         let mut view = SessionView {
             session_id: self.id().to_owned(),
             mode: self.facts.mode,
             created_at: self.facts.created_at.clone(),
-            turn_count,
+            turn_count: self.turn_count(),
             last_seq: self.books.ledger.last_seq(),
             ..SessionView::default()
         };

@@ -251,6 +251,9 @@ mod author_guide {
     #[doc = include_str!("../../../docs/author/host.md")]
     mod host {}
     #[cfg(feature = "testing")]
+    #[doc = include_str!("../../../docs/author/events.md")]
+    mod events {}
+    #[cfg(feature = "testing")]
     #[doc = include_str!("../../../docs/author/interactions.md")]
     mod interactions {}
     #[cfg(all(feature = "testing", feature = "tokio"))]

@@ -19,7 +19,7 @@ use stud_host_api::commands::CommandResult;
 
 use crate::bundled;
 use crate::cli::Converse;
-use crate::output::{Outcome, Output, Verdict, escaped, surface, told};
+use crate::output::{self, Outcome, Output, Verdict, escaped, surface, told};
 
 mod entrance;
 mod report;
@@ -114,22 +114,31 @@ fn begin(
 /// From the first turn to the end of the session.
 fn carry_on(begun: Begun, headless: bool, signals: &Signals, output: &Output) -> Verdict {
     let session = &begun.launched.session;
-    let last = talk(session, begun.first, headless, output);
+    let talked = talk(session, begun.first, headless, output);
     let closed = session.close();
-    let last = last.map_err(told)?;
-    closed.map_err(told)?;
-    match last {
-        _ if signals.ended_session() => Ok(Outcome::Cancelled),
-        Some(mut last) if headless => {
-            let text = session.books().redactor.text(&last.answered.text);
-            last.answered.text = text.into_owned();
-            if let Some(report) = &begun.report {
-                report.end(&last.answered, last.payload.take(), session);
-            }
-            Ok(last.finish(output))
-        }
-        _ => Ok(Outcome::Done),
+    let last = talked.and_then(|last| closed.map(|()| last));
+    let ended = signals.ended_session();
+    if !headless {
+        last.map_err(told)?;
+        return Ok(if ended {
+            Outcome::Cancelled
+        } else {
+            Outcome::Done
+        });
     }
+    let mut last = match last {
+        Ok(Some(last)) if !ended => last,
+        Err(error) if !ended => Last::without_words(Ending::Failed(error)),
+        _ => Last::without_words(Ending::Cancelled),
+    };
+    let text = session.books().redactor.text(&last.answered.text);
+    last.answered.text = text.into_owned();
+    if let Some(report) = &begun.report {
+        report
+            .end(&last.answered, last.payload.take(), session)
+            .map_err(|error| output::unwritten(&error))?;
+    }
+    Ok(last.finish(output))
 }
 
 fn how(arguments: &Converse, headless: bool, resume: Option<Resume>, limits: Limits) -> Launch {
@@ -175,6 +184,17 @@ struct Last {
 }
 
 impl Last {
+    fn without_words(ending: Ending) -> Self {
+        Self {
+            answered: Answered {
+                text: String::new(),
+                ending,
+            },
+            payload: None,
+            silent: false,
+        }
+    }
+
     fn finish(&self, output: &Output) -> Outcome {
         if self.silent {
             return Outcome::Done;

@@ -203,6 +203,15 @@ impl Payload {
         }
     }
 
+    /// The call that asks, for the prompts of a running tool.
+    pub fn tool_call_id(&self) -> Option<&str> {
+        match self {
+            Self::ToolInput(input) => Some(&input.tool_call_id),
+            Self::ToolApproval(approval) => Some(&approval.tool_call_id),
+            _ => None,
+        }
+    }
+
     /// Reads the payload of a kind and checks it.
     ///
     /// Fails with `Validation/InteractionKindUnknown`, `Validation/TimeoutMsInvalid` or

@@ -143,7 +143,13 @@ impl Bench<'_> {
         };
         if no.is_none() {
             let passage = self.work.passage(Slot::ToolCallPre);
-            let denial = self.work.hooks().guard(passage, &payload(call)).await?;
+            let denial = match self.work.hooks().guard(passage, &payload(call)).await {
+                Ok(denial) => denial,
+                Err(end) => {
+                    self.audit_end(call, key.as_deref(), &end);
+                    return Err(end);
+                }
+            };
             no = denial.map(|denial| No {
                 source: "guard",
                 code: denial.code,
@@ -347,12 +353,17 @@ impl Bench<'_> {
 
     /// A turn that ends while a call is judged. That nobody was there to ask is on record already.
     fn audit_end(&self, call: &Proposal, key: Option<&str>, end: &Error) {
+        let key = key.unwrap_or_default();
         if end.class() == Class::Cancellation.as_str() {
-            let mut record = self.record(call, key.unwrap_or_default(), "cancelled");
+            let mut record = self.record(call, key, "cancelled");
             record["source"] = Value::Null;
             self.work
                 .voice
                 .audit("Approval", Some("ToolApproval"), record);
+        } else if end.code() == codes::HOOK_GUARD_FAILED.name {
+            // A guard that fails has not said yes.
+            let code = codes::HOOK_GUARD_FAILED.to_string();
+            self.audit(call, key, "deny", "guard", Some(&code));
         }
     }
 

@@ -154,7 +154,10 @@ pub(super) fn tell_failed(work: &Work, began: Instant, error: &Error) {
         "MissingStreaming" => work.found(Capability::Streaming, false),
         _ => {}
     }
-    work.turn.session().metrics().reached_provider(false);
+    // Whoever calls a request off says nothing about the provider, and one that answers nonsense was reached.
+    if error.class() == Class::ProviderTransient.as_str() {
+        work.turn.session().metrics().reached_provider(false);
+    }
     work.turn.publish("ProviderRequestFailed", &failed);
     work.voice
         .audit("ProviderExchange", Some("ProviderResponse"), failed);

@@ -18,7 +18,7 @@ use crate::hooks::{Hooks, Passage};
 use crate::ledger::closed;
 use crate::metrics::Outcome;
 use crate::platform;
-use crate::session::Voice;
+use crate::session::{Ending, Voice};
 use crate::toolbox::ToolGiver;
 use crate::work::{self, InOrder};
 
@@ -160,15 +160,17 @@ async fn run(voice: &Voice, hooks: &Hooks, permit: Permit) -> (Proposal, Ended) 
                     tell_ended(voice, &call, began.0, &result);
                     Ended::Result(result)
                 }
-                Err(end) => Ended::Turn(end),
+                Err(end) => {
+                    tell_stopped(voice, &call, began.0, &end);
+                    Ended::Turn(end)
+                }
             }
         }
-        Done::CalledOff(error) => {
-            tell_called_off(voice, &call);
-            Ended::Turn(error)
-        }
         // Nobody is there who could be asked, so the turn cannot go on.
-        Done::Halted(error) => Ended::Turn(error),
+        Done::CalledOff(end) | Done::Halted(end) => {
+            tell_stopped(voice, &call, began.0, &end);
+            Ended::Turn(end)
+        }
     };
     (call, ended)
 }
@@ -372,10 +374,18 @@ fn cancelled(call: &Proposal, reason: &str) -> Value {
     })
 }
 
-/// The turn's own voice is silent by now, and this is still to be told.
-fn tell_called_off(voice: &Voice, call: &Proposal) {
-    let payload = cancelled(call, "session-cancelled");
+/// The turn ends while a tool runs, and what began has its end on record.
+fn tell_stopped(voice: &Voice, call: &Proposal, began: Instant, end: &Error) {
+    let duration = millis_since(began);
+    if matches!(Ending::of(end.clone()), Ending::Failed(_)) {
+        failed(voice, call, "hook-failed", duration, end, true);
+        return;
+    }
+    let reason = "session-cancelled";
+    failed(voice, call, reason, duration, end, false);
+    // The turn's own voice is silent by now, and this is still to be told.
     let books = voice.session().books();
+    let payload = cancelled(call, reason);
     books.publish("ToolInvocationCancelled", voice.turn_id(), &payload);
 }
 

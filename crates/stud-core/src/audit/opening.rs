@@ -64,7 +64,9 @@ pub(super) fn open_file(folder: &Path, path: &Path) -> Result<File> {
         .map_err(failed)?;
     match lock(&file) {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(unavailable(path, "somebody else is writing it")),
+        Err(TryLockError::WouldBlock) => {
+            Err(unavailable(path, "somebody else is writing it").with("inUse", true))
+        }
         // A file system without locks is used without one.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(file),
         Err(TryLockError::Error(error)) => Err(failed(error)),

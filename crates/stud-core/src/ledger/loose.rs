@@ -1,6 +1,6 @@
 //! What a journal has begun and not ended.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,7 +9,9 @@ use serde_json::Value;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct LooseEnds {
-    pub(crate) prompts: BTreeSet<String>,
+    /// Prompts that nobody has answered, by id.
+    #[serde(rename = "openPrompts")]
+    pub(crate) prompts: BTreeMap<String, OpenPrompt>,
     /// Prompts that stay open though their tools are gone: what their records say, by id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) detached: BTreeMap<String, Value>,
@@ -17,21 +19,43 @@ pub(crate) struct LooseEnds {
     pub(crate) tool_calls: BTreeMap<String, String>,
 }
 
+/// What has to be known of a prompt to put its end on record.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct OpenPrompt {
+    pub(crate) request_kind: String,
+    pub(crate) correlation_id: String,
+    pub(crate) raised_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) asked_by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_call_id: Option<String>,
+}
+
 impl LooseEnds {
     /// What a record begins or ends, as it lies in the store.
     pub(super) fn take_record(&mut self, record: &Value) {
         self.take(
             record["kind"].as_str().unwrap_or_default(),
+            record["extId"].as_str(),
             &record["payload"],
         );
     }
 
-    /// What a record begins or ends.
-    pub(crate) fn take(&mut self, kind: &str, payload: &Value) {
+    /// What a record that `ext_id` caused begins or ends.
+    pub(crate) fn take(&mut self, kind: &str, ext_id: Option<&str>, payload: &Value) {
         let text = |member: &str| payload[member].as_str().unwrap_or_default().to_owned();
         match kind {
             "interaction_request" => {
-                self.prompts.insert(text("interactionId"));
+                let call = payload["payload"]["toolCallId"].as_str();
+                let prompt = OpenPrompt {
+                    request_kind: text("kind"),
+                    correlation_id: text("correlationId"),
+                    raised_at: text("issuedAt"),
+                    asked_by: ext_id.map(str::to_owned),
+                    tool_call_id: call.map(str::to_owned),
+                };
+                self.prompts.insert(text("interactionId"), prompt);
             }
             "interaction_response" => {
                 let id = text("interactionId");

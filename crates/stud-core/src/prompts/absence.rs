@@ -1,11 +1,13 @@
 //! What happens when nobody is there to ask.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use stud_contract_interaction::{InteractionKind, Payload, Request, Response, Status};
 
-use super::{Current, Outcome, Prompt, Prompts, Stage};
+use super::seat::Seat;
+use super::{Current, Outcome, Prompt, Prompts, Stage, Table};
 use crate::planted::{Fault, planted};
 use crate::sync::lock;
 
@@ -145,6 +147,48 @@ impl Prompts {
         table.grace = Some(self.timer.after(self.absence.grace, job));
     }
 
+    /// An interactor failed over the prompt that is being asked, as one does that has crashed or lost its person. Once all
+    /// have, nobody is left who could answer, and the prompt waits as long as it would for those who left.
+    pub(super) fn mind_failure(&self, seat: &Arc<Seat>, prompt: &Arc<Prompt>) {
+        let mut table = lock(&self.table);
+        let Some(current) = table.asking(prompt) else {
+            return;
+        };
+        current.failed.push(seat.clone());
+        if current.hopeless.is_some() {
+            return;
+        }
+        let (this, open) = (self.this.clone(), prompt.clone());
+        let job = Box::new(move || {
+            if let Some(prompts) = this.upgrade() {
+                prompts.give_up_on(&open);
+            }
+        });
+        if table.is_hopeless(prompt)
+            && let Some(current) = table.asking(prompt)
+        {
+            current.hopeless = Some(self.timer.after(self.absence.grace, job));
+        }
+    }
+
+    /// All who were asked have failed, and unless somebody came meanwhile, nobody is there.
+    fn give_up_on(&self, prompt: &Arc<Prompt>) {
+        {
+            let mut table = lock(&self.table);
+            let hopeless = table.is_hopeless(prompt);
+            match table.asking(prompt) {
+                // Whoever came may fail too.
+                Some(current) if !hopeless => current.hopeless = None,
+                Some(_) => {}
+                None => return,
+            }
+            if !hopeless {
+                return;
+            }
+        }
+        let _ = self.settle(prompt.id(), self.absence.verdict(&prompt.request));
+    }
+
     /// Nobody came back: from now on there is nobody, until somebody joins.
     ///
     /// The alarm of an `absence` may ring when that one is over and another has begun, and then it means nothing.
@@ -176,5 +220,24 @@ impl Prompts {
         if let Some((id, verdict)) = verdict {
             let _ = self.settle(&id, verdict);
         }
+    }
+}
+
+impl Table {
+    /// The prompt, if it is the one that is being asked. A tool's own prompt goes on waiting, for as long as the tool said.
+    fn asking(&mut self, prompt: &Prompt) -> Option<&mut Current> {
+        let is_asked = |current: &&mut Current| {
+            current.prompt.id() == prompt.id() && matches!(current.stage, Stage::Open)
+        };
+        let current = self.current.as_mut().filter(is_asked);
+        current.filter(|_| !prompt.request.kind().is_of_tools())
+    }
+
+    /// Whether everyone who could answer the prompt has failed over it.
+    fn is_hopeless(&self, prompt: &Prompt) -> bool {
+        let failed = self.current.iter().flat_map(|current| &current.failed);
+        let failed: Vec<&Arc<Seat>> = failed.collect();
+        let has_failed = |seat: &Arc<Seat>| failed.iter().any(|other| Arc::ptr_eq(other, seat));
+        self.seats_for(prompt).iter().all(has_failed)
     }
 }

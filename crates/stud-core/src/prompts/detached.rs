@@ -17,7 +17,7 @@ use std::sync::{Arc, Weak};
 
 use serde_json::json;
 use stud_abi::CancellationToken;
-use stud_contract_interaction::{Payload, Request};
+use stud_contract_interaction::Request;
 use stud_contract_meta::Result;
 use stud_contract_session_store::Durability;
 
@@ -81,15 +81,11 @@ impl Detached {
 impl Prompt {
     /// The call that a tool's own prompt belongs to.
     pub(super) fn tool_call(&self) -> Option<ToolCall> {
-        let id = match &self.request.payload {
-            Payload::ToolInput(input) => &input.tool_call_id,
-            Payload::ToolApproval(approval) => &approval.tool_call_id,
-            _ => return None,
-        };
+        let id = self.request.payload.tool_call_id()?;
         Some(ToolCall {
             session_id: self.asker.books.session_id.clone(),
             ext_id: self.asker.ext_id.clone()?,
-            id: id.clone(),
+            id: id.to_owned(),
         })
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use stud_contract_meta::Result;
 
 use super::outcome::{self, Outcome};
+use super::seat::Seat;
 use super::stage::Stage;
 use super::{Prompt, Prompts, Table};
 use crate::events::Roused;
@@ -17,6 +18,10 @@ pub(super) struct Current {
     pub(super) prompt: Arc<Prompt>,
     pub(super) stage: Stage,
     pub(super) timeout: Option<Alarm>,
+    /// Those who failed over it, and so will not answer it.
+    pub(super) failed: Vec<Arc<Seat>>,
+    /// Rings when all have failed and nobody else has come.
+    pub(super) hopeless: Option<Alarm>,
 }
 
 impl Prompts {
@@ -33,6 +38,8 @@ impl Prompts {
                 prompt,
                 stage: Stage::Announcing(None),
                 timeout: None,
+                failed: Vec::new(),
+                hopeless: None,
             });
             (unwanted, next)
         };
@@ -79,8 +86,10 @@ impl Prompts {
             drop(table);
             return self.over(&prompt, Err(error), Roused::default());
         }
-        // In the stream before anyone is asked. But a person waits for the interactors, so they are woken first.
-        let told = (!planted(Fault::RaisedLate)).then(|| outcome::publish_raised(&prompt));
+        // On its way before anyone is asked: an interactor that listens as well hears it first.
+        if !planted(Fault::RaisedLate) {
+            drop(outcome::publish_raised(&prompt));
+        }
         let (early, seats) = {
             let mut table = lock(&self.table);
             let seats = table.seats_for(&prompt);
@@ -99,7 +108,9 @@ impl Prompts {
         for seat in seats {
             self.offer(&seat, &prompt);
         }
-        drop(told.unwrap_or_else(|| outcome::publish_raised(&prompt)));
+        if planted(Fault::RaisedLate) {
+            drop(outcome::publish_raised(&prompt));
+        }
         self.mind_absence();
     }
 

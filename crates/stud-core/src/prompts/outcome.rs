@@ -123,9 +123,13 @@ impl Outcome {
         if let Some(asker) = &prompt.asker.ext_id {
             put("askedBy", asker.as_str().into());
         }
+        if let Some(call) = request.payload.tool_call_id() {
+            put("toolCallId", call.into());
+        }
         match self {
             Self::Answered { ext_id, .. } => {
                 put("extId", ext_id.as_str().into());
+                put("answeredBy", json!({"extId": ext_id}));
             }
             Self::Automatic { decision, .. } => {
                 put("decision", (*decision).into());

@@ -200,12 +200,12 @@ impl Prompts {
         }
     }
 
-    /// Whether an interactor of this id takes part.
+    /// Whether an interactor of this id takes part. One that holds on to a prompt that is over still does: it is asked
+    /// nothing, and an answer of its own is late and not out of place.
     pub fn has(&self, ext_id: &str) -> bool {
-        lock(&self.table)
-            .seats
-            .iter()
-            .any(|seat| seat.ext_id() == ext_id)
+        let table = lock(&self.table);
+        let mut seats = table.seats.iter().chain(&table.stuck);
+        seats.any(|seat| seat.ext_id() == ext_id)
     }
 
     /// Puts a prompt to an interactor, after those it was given before.
@@ -225,9 +225,13 @@ impl Prompts {
                     let Some(prompts) = prompts.upgrade() else {
                         return;
                     };
-                    // Whoever has left meanwhile is asked nothing more.
-                    if prompts.is_open(&prompt) && !call.is_cancelled() {
-                        prompts.ask(&seat, &prompt, &call);
+                    // Whoever has left meanwhile is asked nothing more. Whoever is here sees what everyone else sees, also
+                    // when another was quick: an answer that is not on record yet may still come to nothing.
+                    if prompts.is_asked(&prompt) && !call.is_cancelled() {
+                        let replied = prompts.ask(&seat, &prompt, &call);
+                        if !replied && !call.is_cancelled() {
+                            prompts.mind_failure(&seat, &prompt);
+                        }
                     }
                 }
                 if let Some(prompts) = prompts.upgrade() {
@@ -237,27 +241,30 @@ impl Prompts {
         }
     }
 
-    fn is_open(&self, prompt: &Prompt) -> bool {
+    /// Whether the prompt is the one that is being asked, and not over.
+    fn is_asked(&self, prompt: &Prompt) -> bool {
         let table = lock(&self.table);
-        matches!(&table.current, Some(Current { prompt: open, stage: Stage::Open, .. }) if open.id() == prompt.id())
+        let current = table.current.as_ref();
+        current.is_some_and(|current| current.prompt.id() == prompt.id())
     }
 
-    /// Asks one interactor, again if it answers what cannot be an answer.
-    fn ask(&self, seat: &Seat, prompt: &Prompt, call: &CancellationSource) {
+    /// Asks one interactor, again if it answers what cannot be an answer. Gives whether it had anything to say.
+    fn ask(&self, seat: &Seat, prompt: &Prompt, call: &CancellationSource) -> bool {
         for _ in 0..SECOND_CHANCES {
             let asked = seat.interactor.ask(&prompt.request, call.token());
             let answered = work::block_on(asked);
             match answered.and_then(|response| self.take(seat, prompt, response)) {
-                Ok(()) => return,
+                Ok(()) => return true,
                 Err(error) => {
                     let is_mismatch = error.code() == codes::INTERACTION_PAYLOAD_MISMATCH.name;
                     note_failure(seat, prompt, call, &error);
                     if !is_mismatch || call.is_cancelled() {
-                        return;
+                        return false;
                     }
                 }
             }
         }
+        false
     }
 
     /// An interactor answered otherwise than by returning from its call.

@@ -236,4 +236,9 @@ impl Session {
     pub fn end_of_input(&self) {
         self.inputs.stop(|queue| queue.ended = true);
     }
+
+    /// Takes no more inputs and begins no more turns. Those that wait are answered when the session is resumed.
+    pub fn wind_down(&self) {
+        self.inputs.close();
+    }
 }

@@ -88,12 +88,31 @@ impl Conversation {
     fn keep(&mut self, message: Map<String, Value>) {
         self.bytes += weight(&message);
         self.messages.push_back(Arc::new(Kept::new(message)));
-        while self.bytes > SNAPSHOT_BUDGET
-            && let Some(oldest) = self.messages.pop_front()
-        {
-            self.bytes -= weight(oldest.message());
-            self.dropped_bytes += weight(oldest.message());
-        }
+        while self.bytes > SNAPSHOT_BUDGET && self.drop_the_oldest() {}
+    }
+
+    /// Lets go of the oldest turn as a whole, because no model goes on from half of one. The newest stays whatever it
+    /// weighs: it is what is being answered. Gives whether there was anything to let go of.
+    fn drop_the_oldest(&mut self) -> bool {
+        let ends = (self.messages.front(), self.messages.back());
+        let (Some(oldest), Some(newest)) = ends else {
+            return false;
+        };
+        let count = match oldest.turn_id() {
+            // What was said outside any turn stands alone.
+            None => 1,
+            turn if turn == newest.turn_id() => 0,
+            turn => {
+                let of_turn = |kept: &&Arc<Kept>| kept.turn_id() == turn;
+                self.messages.iter().take_while(of_turn).count()
+            }
+        };
+        let count = count.min(self.messages.len() - 1);
+        let dropped = self.messages.drain(..count);
+        let dropped: usize = dropped.map(|kept| weight(kept.message())).sum();
+        self.bytes -= dropped;
+        self.dropped_bytes += dropped;
+        count > 0
     }
 
     /// Puts a summary in the place of what it summarizes. Whatever was said since stays.
@@ -187,6 +206,28 @@ mod tests {
         assert_eq!(said, ["one", "other"]);
         let fresh = Conversation::of(conversation.messages());
         assert_eq!(conversation.bytes(), fresh.bytes());
+    }
+
+    #[test]
+    fn a_turn_gives_way_as_a_whole_and_never_the_newest() {
+        let mut conversation = Conversation::default();
+        let huge = "x".repeat(SNAPSHOT_BUDGET + 1);
+        conversation.say("user", "read it".into(), 1, Some("t1"));
+        conversation.say("tool", huge.as_str().into(), 2, Some("t1"));
+        let kept = |conversation: &Conversation| {
+            let messages = conversation.messages();
+            let seqs = messages
+                .iter()
+                .map(|message| message["monotonicTs"].clone());
+            seqs.collect::<Vec<_>>()
+        };
+        assert_eq!(kept(&conversation), ["1", "2"]);
+        assert!(conversation.bytes() > SNAPSHOT_BUDGET);
+        conversation.say("user", "and now?".into(), 3, Some("t2"));
+        assert_eq!(kept(&conversation), ["3"]);
+        assert!(conversation.full_bytes() > SNAPSHOT_BUDGET);
+        conversation.say("user", huge.as_str().into(), 4, None);
+        assert_eq!(kept(&conversation), ["4"]);
     }
 
     #[test]

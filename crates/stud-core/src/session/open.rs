@@ -6,9 +6,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use serde_json::json;
-use stud_contract_interaction::Request;
-use stud_contract_meta::Result;
-use stud_contract_session_store::Durability;
+use stud_contract_meta::{Error, Result};
+use stud_diagnostics::codes;
 use stud_host_api::metrics::{DiagnosticItem, Level};
 use stud_host_api::session::SecurityMode;
 
@@ -17,6 +16,7 @@ use super::inputs::Inputs;
 use super::memory::SNAPSHOT_BUDGET;
 use super::moments::Waiting;
 use super::past::Past;
+use super::safekeeping::Safekeeping;
 use super::scopes::Scopes;
 use super::slots::Slots;
 use super::state::Progress;
@@ -37,7 +37,7 @@ use crate::redact::Redactor;
 use crate::registry::Registry;
 use crate::rules::Rules;
 use crate::store::Store;
-use crate::sync::{Mutex, lock};
+use crate::sync::Mutex;
 use crate::timer::Timer;
 
 /// What a session stands on.
@@ -93,7 +93,8 @@ fn trail(founding: &Founding, session_id: &str) -> Result<(Option<Trail>, Option
         return Ok((None, None));
     };
     let folder = trails.join(session_id).join("audit");
-    let opened = Trail::open(&folder, session_id, founding.redactor.clone())?;
+    let opened = Trail::open(&folder, session_id, founding.redactor.clone())
+        .map_err(|error| in_use(session_id, error))?;
     Ok((Some(opened.trail), opened.dropped))
 }
 
@@ -118,6 +119,7 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         founding.redactor.clone(),
         founding.timer.clone(),
     );
+    ledger.take_over(past.loose_ends);
     let (trail, torn) = trail(&founding, &facts.session_id)?;
     let books = Books::new(
         facts.session_id.clone(),
@@ -127,6 +129,9 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         founding.redactor,
     );
     let books = Arc::new(books);
+    if books.trail.is_some() {
+        books.listen(Safekeeping::of(&books, &founding.timer));
+    }
     let commands = Commands::new(books.clone(), &founding.limits);
     let state = if resumed { State::Resumed } else { State::Idle };
     let scopes = Scopes::new();
@@ -181,7 +186,6 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         tool_timeout: founding.tool_timeout,
         most_reprompts: founding.most_reprompts,
         limits: founding.limits,
-        loose_ends: past.loose_ends,
         this: this.clone(),
     });
     let troubled = Arc::downgrade(&session);
@@ -217,44 +221,7 @@ impl Session {
 
     /// Ties up what the last process left, and tells that the session is back.
     fn resumed(&self) {
-        for detached in self.loose_ends.detached.values() {
-            // One that cannot be read was written by a later version, which can.
-            if let Ok(request) = Request::read(detached["request"].clone()) {
-                let asker = detached["askedBy"].as_str().map(str::to_owned);
-                let inbox = self.this.clone();
-                self.prompts.reopen(&self.books, asker, request, inbox);
-            }
-        }
-        let mut drafts = Vec::new();
-        for id in &self.loose_ends.prompts {
-            drafts.push(Draft {
-                kind: "interaction_response",
-                payload: json!({"interactionId": id, "outcome": "cancelled", "reason": "restarted"}),
-                ..Draft::default()
-            });
-        }
-        for (id, name) in &self.loose_ends.tool_calls {
-            // It may have run or not. Nobody runs it again without asking.
-            let content = json!({"ok": false, "unknown": true, "reason": "restarted"});
-            let payload = json!({
-                "toolCallId": id,
-                "toolName": name,
-                "content": content.to_string(),
-                "unknown": true,
-            });
-            let last = self.books.ledger.last_seq();
-            lock(&self.conversation).say("tool", payload.clone(), last, None);
-            drafts.push(Draft {
-                kind: "tool_result",
-                payload,
-                ..Draft::default()
-            });
-        }
-        if !drafts.is_empty() {
-            self.books
-                .ledger
-                .commit(drafts, Durability::Written, |_| {});
-        }
+        self.tie_up();
         if self.snapshot_bytes() > SNAPSHOT_BUDGET {
             let payload = json!({
                 "site": "pre-hydration",
@@ -270,12 +237,23 @@ impl Session {
     /// Tells subscribers that the session is back; they join after it is opened.
     pub fn announce_resume(&self) {
         let payload = json!({
-            "from": State::Closed.as_str(),
+            "from": State::Persisted.as_str(),
             "to": State::Resumed.as_str(),
             "trigger": Trigger::Resume.as_str(),
         });
         self.publish_state("SessionResumed", &payload);
     }
+}
+
+/// One process at a time writes a session. The trail is the first thing that a second one cannot have.
+fn in_use(session_id: &str, error: Error) -> Error {
+    if error.context().get("inUse") != Some(&true.into()) {
+        return error;
+    }
+    let code = &codes::STORE_UNAVAILABLE;
+    let message =
+        format!("the session `{session_id}` is open in another process; end that one first");
+    Error::new(code.class, code.name, message).with("sessionId", session_id)
 }
 
 impl std::fmt::Debug for Founding {

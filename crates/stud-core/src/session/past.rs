@@ -212,7 +212,8 @@ impl Past {
     pub(super) fn take(&mut self, record: TranscriptRecord) {
         self.last_seq = record.seq;
         self.updated_at.clone_from(&record.timestamp);
-        self.loose_ends.take(&record.kind, &record.payload);
+        let ext_id = record.ext_id.as_deref();
+        self.loose_ends.take(&record.kind, ext_id, &record.payload);
         let TranscriptRecord { seq, payload, .. } = record;
         let turn_id = record.correlation_id.as_deref();
         let text = |member: &str| payload[member].as_str().unwrap_or_default().to_owned();

@@ -398,10 +398,7 @@ impl Turn {
             .await;
         self.audit_end(ending);
         session.metrics.turn_ended(platform::now());
-        self.publish(
-            "SessionTurnEnd",
-            &json!({"turnId": self.id, "capHit": cap_hit}),
-        );
+        self.publish("SessionTurnEnd", &self.told_end(ending, cap_hit));
         let waiting = {
             let mut progress = lock(&session.progress);
             progress.turn = None;
@@ -412,7 +409,10 @@ impl Turn {
             Ok(_) => session.save(false).await,
             Err(error) => Err(error),
         };
-        if saved.is_ok() {
+        if let Err(error) = &saved {
+            let reason = "the session could not be saved";
+            session.books.suppress(reason, &self.id, error);
+        } else {
             let mut progress = lock(&session.progress);
             // Somebody may have closed the session meanwhile, which is the last word.
             if let Ok(next) = progress.state.after(Trigger::Snapshot) {
@@ -427,6 +427,19 @@ impl Turn {
             job();
         }
         saved
+    }
+
+    /// What subscribers hear of the end. Why a turn failed is told here, because nothing else tells it of every failure.
+    fn told_end(&self, ending: &Ending, cap_hit: bool) -> Value {
+        let mut told = json!({"turnId": self.id, "capHit": cap_hit});
+        if let Ending::Failed(error) = ending {
+            told["error"] = json!({
+                "class": error.class(),
+                "code": error.code(),
+                "message": error.message(),
+            });
+        }
+        told
     }
 
     fn audit_end(&self, ending: &Ending) {

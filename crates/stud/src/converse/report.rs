@@ -1,6 +1,6 @@
 //! A session as JSON lines: what it is, what happens, what came of it.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
@@ -18,6 +18,8 @@ struct State {
     begun: bool,
     /// Events from before the first line.
     early: Vec<String>,
+    /// Why a line did not arrive.
+    lost: Option<io::Error>,
 }
 
 impl Report {
@@ -25,6 +27,7 @@ impl Report {
         Arc::new(Self(Mutex::new(State {
             begun: false,
             early: Vec::new(),
+            lost: None,
         })))
     }
 
@@ -36,22 +39,28 @@ impl Report {
     pub(super) fn begin(&self, session: &Session) {
         let mut state = self.state();
         let model = session.model();
-        write(&json!({
+        let first = json!({
             "type": "session",
             "sessionId": session.id(),
             "mode": session.facts().mode,
             "provider": model.as_ref().map(|model| model.provider_id.as_str()),
             "model": model.as_ref().map(|model| model.model_id.as_str()),
-        }));
-        for line in state.early.drain(..) {
-            write_line(&line);
+        });
+        state.write(&first.to_string());
+        for line in std::mem::take(&mut state.early) {
+            state.write(&line);
         }
         state.begun = true;
     }
 
-    /// The last line says what came of it.
-    #[expect(clippy::unused_self, reason = "who has not begun cannot end")]
-    pub(super) fn end(&self, answered: &Answered, payload: Option<Value>, session: &Session) {
+    /// The last line says what came of it. Fails if a line did not arrive, as on a full disk: half a report must not pass
+    /// for one.
+    pub(super) fn end(
+        &self,
+        answered: &Answered,
+        payload: Option<Value>,
+        session: &Session,
+    ) -> io::Result<()> {
         let mut result = json!({"type": "result", "status": answered.ending.as_str()});
         match &answered.ending {
             Ending::Completed => result["text"] = answered.text.as_str().into(),
@@ -74,7 +83,19 @@ impl Report {
             "outputTokens": spent.output_total,
             "totalTokens": spent.input_total.saturating_add(spent.output_total),
         });
-        write(&result);
+        let mut state = self.state();
+        state.write(&result.to_string());
+        state.lost.take().map_or(Ok(()), Err)
+    }
+}
+
+impl State {
+    fn write(&mut self, line: &str) {
+        match writeln!(io::stdout().lock(), "{}", escaped(line)) {
+            // A reader that has gone has heard enough.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => self.lost = Some(error),
+            _ => {}
+        }
     }
 }
 
@@ -93,19 +114,10 @@ impl Subscriber for Report {
             event.payload
         );
         if state.begun {
-            write_line(&line);
+            state.write(&line);
         } else {
             state.early.push(line);
         }
         Ok(())
     }
-}
-
-fn write(value: &Value) {
-    write_line(&value.to_string());
-}
-
-/// A reader that has gone has heard enough.
-fn write_line(line: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{}", escaped(line));
 }

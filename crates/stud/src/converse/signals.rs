@@ -1,8 +1,8 @@
 //! What Ctrl-C and a request to end do to a session.
 
 use std::io::{self, Write as _};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -13,15 +13,16 @@ use crate::ask::restore_terminal;
 
 /// Listens from the start, so that no signal ends a session that could have been saved.
 ///
-/// The first Ctrl-C calls the running turn off, or ends a session in which none runs; one more ends the program at once,
-/// with everything that was acknowledged on the disk. A request to end lets the session finish and save itself.
+/// The first Ctrl-C calls the running turn off, or ends a session in which none runs; one more while that takes its time
+/// ends the program at once, with everything that was acknowledged on the disk. A request to end calls the turn off,
+/// begins no other, and lets the session save itself; what waits is answered when the session is resumed.
 pub(super) struct Signals(Arc<Heard>);
 
 #[derive(Default)]
 struct Heard {
     session: Mutex<Weak<Session>>,
-    /// How often Ctrl-C was pressed since a turn last ran.
-    presses: AtomicU32,
+    /// The turn that the last Ctrl-C called off.
+    called_off: Mutex<Option<String>>,
     ended: AtomicBool,
     /// Whether a session is on its way, which is let come up so that it can save itself.
     awaited: AtomicBool,
@@ -48,9 +49,9 @@ impl Signals {
 
     /// From now on signals are for this session.
     pub(super) fn steer(&self, session: &Arc<Session>) {
-        *self.0.session() = Arc::downgrade(session);
+        *lock(&self.0.session) = Arc::downgrade(session);
         if self.0.ended.load(Ordering::Acquire) {
-            session.end_of_input();
+            session.wind_down();
         }
     }
 
@@ -61,12 +62,8 @@ impl Signals {
 }
 
 impl Heard {
-    fn session(&self) -> std::sync::MutexGuard<'_, Weak<Session>> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn hear(&self, signal: i32) {
-        let session = self.session().upgrade();
+        let session = lock(&self.session).upgrade();
         if session.is_none() && !self.awaited.load(Ordering::Acquire) {
             // Nothing has begun that could be saved.
             leave();
@@ -74,27 +71,31 @@ impl Heard {
         if signal != SIGINT {
             self.ended.store(true, Ordering::Release);
             if let Some(session) = session {
-                session.end_of_input();
+                session.wind_down();
                 session.cancel_turn();
             }
             return;
         }
-        if self.presses.fetch_add(1, Ordering::AcqRel) > 0 {
-            leave();
+        // Nothing has begun that could be saved, or what was asked for takes too long.
+        let Some(session) = session.filter(|_| !self.ended.load(Ordering::Acquire)) else {
+            return leave();
+        };
+        let turn = session.turn_id();
+        let before = std::mem::replace(&mut *lock(&self.called_off), turn.clone());
+        if turn.is_some() && turn == before {
+            return leave();
         }
-        match session {
-            Some(session) if session.cancel_turn() => {
-                self.presses.store(0, Ordering::Release);
-                let _ = writeln!(io::stderr().lock(), "called off");
-            }
-            Some(session) => {
-                self.ended.store(true, Ordering::Release);
-                session.end_of_input();
-            }
-            // Nothing has begun that could be saved.
-            None => leave(),
+        if session.cancel_turn() {
+            let _ = writeln!(io::stderr().lock(), "called off");
+        } else {
+            self.ended.store(true, Ordering::Release);
+            session.wind_down();
         }
     }
+}
+
+fn lock<T>(guarded: &Mutex<T>) -> MutexGuard<'_, T> {
+    guarded.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[expect(

@@ -26,6 +26,9 @@ const TRIES: u32 = 16;
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
+/// How long to wait for room where too many messages wait for their turns.
+const QUEUE_PAUSE: Duration = Duration::from_millis(20);
+
 /// Runs errands until there are no more, or nobody wants them.
 pub(crate) fn run(desk: &Desk, host: &Host) {
     desk.set_runner(thread::current());
@@ -51,7 +54,24 @@ fn send(desk: &Desk, host: &Host, text: &str) {
         let appended = host.session().append(SessionRecord::UserInput { text });
         wait_for(desk, appended).map(|appended| appended.map(drop))
     };
-    report(desk, "not sent", patiently(desk, append));
+    report(desk, "not sent", until_there_is_room(desk, append));
+}
+
+/// Tries again for as long as too many messages wait: whoever writes faster than the session answers is made to wait too,
+/// and loses nothing. Nothing once the desk is closed.
+fn until_there_is_room(
+    desk: &Desk,
+    mut attempt: impl FnMut() -> Option<Result<()>>,
+) -> Option<Result<()>> {
+    loop {
+        match patiently(desk, &mut attempt)? {
+            Err(error) if error.is(Class::Session, "InputQueueFull") => {}
+            result => return Some(result),
+        }
+        if !desk.rest(QUEUE_PAUSE) {
+            return None;
+        }
+    }
 }
 
 /// Runs a command. Its line never reaches the model, whatever becomes of it.

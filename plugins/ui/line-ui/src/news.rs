@@ -1,6 +1,8 @@
 //! What happens in the session, as a person gets to read it.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use stud_sdk::interaction::{InteractionAnswered, InteractionCancelled};
 use stud_sdk::ui::Event;
@@ -16,6 +18,10 @@ use crate::screen::{Busy, Tone};
 pub(crate) struct News {
     /// Whether the model's text comes in pieces.
     streamed: AtomicBool,
+    /// Whether it was said that the model's answer failed, and with it the turn.
+    failed: AtomicBool,
+    /// Which plugin fails to take events, and why. Whoever fails at one event mostly fails at all, and once is enough.
+    failing: Mutex<BTreeSet<String>>,
 }
 
 impl News {
@@ -51,10 +57,36 @@ impl News {
             // Whoever asked for it, nothing that is typed from here on would be answered.
             "SessionExitRequested" => desk.end(),
             name if TEXT_EVENTS.contains(&name) => self.hear_text(name, &event.parse()?, desk),
-            name if NOTED_EVENTS.contains(&name) => note(name, &event.parse()?, desk, names),
+            name if NOTED_EVENTS.contains(&name) => {
+                let payload = event.parse()?;
+                if name == "ProviderRequestFailed" {
+                    self.failed.store(true, Ordering::Relaxed);
+                }
+                if !self.is_known(&payload) {
+                    note(name, &payload, desk, names);
+                }
+            }
             _ => {}
         }
         Ok(())
+    }
+
+    /// Whether it was said before that this plugin fails to take events for this reason.
+    fn is_known(&self, payload: &Value) -> bool {
+        /// More reasons than a person would read.
+        const MANY: usize = 64;
+        let (Some(_), Some(id), Some(cause)) = (
+            payload["event"].as_str(),
+            payload["extId"].as_str(),
+            payload["cause"].as_str(),
+        ) else {
+            return false;
+        };
+        let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
+        if failing.len() >= MANY {
+            failing.clear();
+        }
+        !failing.insert(format!("{id}: {cause}"))
     }
 
     /// The turn and the assistant's text in it. What a subagent says is for its parent, and not the assistant's text.
@@ -67,6 +99,7 @@ impl News {
             "SessionTurnStart" => screen.begin(Busy::Turn),
             "ProviderRequestStarted" => {
                 self.streamed.store(false, Ordering::Relaxed);
+                self.failed.store(false, Ordering::Relaxed);
                 screen.end_text();
             }
             "ProviderTokensStreamed" => {
@@ -81,6 +114,11 @@ impl News {
             }
             _ => {
                 screen.end_text();
+                let is_told = self.failed.swap(false, Ordering::Relaxed);
+                if let Some(error) = payload.get("error").filter(|_| !is_told) {
+                    let note = format!("this turn failed: {}", failure(error, "class", "code"));
+                    screen.note(Tone::Alarm, &note);
+                }
                 screen.end(Busy::Turn);
             }
         }
@@ -114,16 +152,24 @@ fn note(name: &str, payload: &Value, desk: &Desk, names: &Names) {
             (Tone::Plain, line.trim_end().to_owned())
         }
         "ToolInvocationFailed" => {
-            let note = format!("• {} failed: {}", text("toolName"), failure(payload));
+            let why = failure(payload, "errorClass", "errorCode");
+            let note = format!("• {} failed: {why}", text("toolName"));
             (Tone::Alarm, note)
         }
         "ToolInvocationCancelled" => {
             let note = format!("• {} cancelled: {}", text("toolName"), text("reason"));
             (Tone::Faint, note)
         }
+        // Whoever called it off knows, and that nobody is there to ask is said by itself.
+        "ProviderRequestFailed"
+            if payload["errorClass"] == "Cancellation"
+                || payload["errorCode"] == "HeadlessInteractionRequired" =>
+        {
+            return;
+        }
         "ProviderRequestFailed" => {
-            let note = format!("the model's answer failed: {}", failure(payload));
-            (Tone::Alarm, note)
+            let why = failure(payload, "errorClass", "errorCode");
+            (Tone::Alarm, format!("the model's answer failed: {why}"))
         }
         "SuppressedError" => {
             let cause = member("cause").map(|cause| format!(" ({cause})"));
@@ -147,10 +193,10 @@ fn note(name: &str, payload: &Value, desk: &Desk, names: &Names) {
 }
 
 /// `Class/Code: message`, as far as it was told.
-fn failure(payload: &Value) -> String {
+fn failure(payload: &Value, class: &str, code: &str) -> String {
     let part = |key: &str| payload[key].as_str().map(escape::line);
     let message = part("message").unwrap_or_default();
-    match (part("errorClass"), part("errorCode")) {
+    match (part(class), part(code)) {
         (Some(class), Some(code)) => format!("{class}/{code}: {message}"),
         (Some(one), None) | (None, Some(one)) => format!("{one}: {message}"),
         (None, None) => message,

@@ -55,6 +55,30 @@ fn what_will_not_be_ready_is_not_tried_again() {
 }
 
 #[test]
+fn a_line_waits_for_room_however_long_that_takes() {
+    let full = Error::new(
+        Class::Session,
+        "InputQueueFull",
+        "256 inputs are waiting already",
+    );
+    let tries = Cell::new(0);
+    let attempt = || {
+        tries.set(tries.get() + 1);
+        Some(if tries.get() <= TRIES + 1 {
+            Err(full.clone())
+        } else {
+            Ok(())
+        })
+    };
+    assert_eq!(until_there_is_room(&desk(), attempt), Some(Ok(())));
+    assert_eq!(tries.get(), TRIES + 2);
+
+    let desk = desk();
+    desk.close();
+    assert_eq!(until_there_is_room(&desk, || Some(Err(full.clone()))), None);
+}
+
+#[test]
 fn a_closed_desk_waits_for_nothing() {
     let desk = desk();
     desk.set_runner(thread::current());

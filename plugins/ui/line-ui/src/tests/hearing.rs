@@ -88,6 +88,42 @@ fn what_went_wrong_is_said_on_one_line_each() {
 }
 
 #[test]
+fn a_plugin_that_fails_at_every_event_is_named_once() {
+    let rig = Rig::new();
+    for event in ["SessionTurnStart", "SessionActive", "SessionTurnEnd"] {
+        let reason = format!("`log` failed to take `{event}`");
+        let payload =
+            json!({"reason": reason, "cause": "disk full", "extId": "log", "event": event});
+        rig.hears("SuppressedError", payload);
+    }
+    let payload = json!({"reason": "`log` failed to take `X`", "cause": "gone", "extId": "log", "event": "X"});
+    rig.hears("SuppressedError", payload);
+    let expected = "warning: `log` failed to take `SessionTurnStart` (disk full)\n\
+                    warning: `log` failed to take `X` (gone)\n";
+    assert_eq!(rig.notes.text(), expected);
+}
+
+#[test]
+fn why_a_turn_failed_is_said_once() {
+    let rig = Rig::new();
+    let overflow = json!({"class": "Validation", "code": "ContextOverflow", "message": "too much"});
+    let ends = |error| json!({"turnId": "t1", "capHit": false, "error": error});
+    rig.hears("SessionTurnStart", json!({"turnId": "t1"}));
+    rig.hears("SessionTurnEnd", ends(overflow));
+    let gone =
+        json!({"errorClass": "ProviderTransient", "errorCode": "Provider5xx", "message": "gone"});
+    rig.hears("ProviderRequestFailed", gone);
+    let gone = json!({"class": "ProviderTransient", "code": "Provider5xx", "message": "gone"});
+    rig.hears("SessionTurnEnd", ends(gone));
+    let off = json!({"errorClass": "Cancellation", "errorCode": "TurnCancelled", "message": "off"});
+    rig.hears("ProviderRequestFailed", off);
+    rig.hears("SessionTurnEnd", json!({"turnId": "t3", "capHit": false}));
+    let expected = "this turn failed: Validation/ContextOverflow: too much\n\
+                    the model's answer failed: ProviderTransient/Provider5xx: gone\n";
+    assert_eq!(rig.notes.text(), expected);
+}
+
+#[test]
 fn a_subagents_words_are_not_the_assistants() {
     let rig = Rig::new();
     let child = json!({"subagentId": "a1", "parentSessionId": "s1", "depth": 1});
