@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
-use stud_tests::{Elf, World, fixture};
+use stud_tests::{Elf, World, eventually, fixture};
 
 use crate::talk::Talk;
 
@@ -340,6 +340,13 @@ impl Ui {
         let mut events = lines(&self.log);
         events.retain(|line| line.get("heard").is_some());
         events
+    }
+
+    /// Waits until so many turns are over and on the disk.
+    pub(crate) fn saw_turns(&self, count: usize) {
+        eventually("the end of a turn", || {
+            (self.heard("SessionPersisted").len() >= count).then_some(())
+        });
     }
 
     /// The payloads of all events of this name, in order.
