@@ -194,13 +194,11 @@ impl Host {
 
     /// As a request names it. Whoever parsed its address has brought names and numbers into one form already.
     fn of_request(text: &str) -> Self {
-        match address(text) {
-            Some(address) => Self::Address(address),
-            None => {
-                let text = text.to_ascii_lowercase();
-                Self::Name(text.strip_suffix('.').unwrap_or(&text).to_owned())
-            }
+        if let Some(address) = address(text) {
+            return Self::Address(address);
         }
+        let text = text.to_ascii_lowercase();
+        Self::Name(text.strip_suffix('.').unwrap_or(&text).to_owned())
     }
 
     fn covers(&self, host: &Self) -> bool {
