@@ -390,6 +390,13 @@ impl Ui {
         events
     }
 
+    /// Waits until so many turns are over and on the disk.
+    pub(crate) fn saw_turns(&self, count: usize) {
+        eventually("the end of a turn", || {
+            (self.heard("SessionPersisted").len() >= count).then_some(())
+        });
+    }
+
     /// The payloads of all events of this name, in order.
     pub(crate) fn heard(&self, name: &str) -> Vec<Value> {
         let events = self.events().into_iter();

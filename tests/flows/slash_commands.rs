@@ -309,7 +309,6 @@ fn trust_is_given_and_taken_back() {
         talk.is_asked("Take back the trust in");
         talk.say("n");
         talk.is_asked("Nothing was changed.");
-        talk.say(&format!("/trust revoke {folder}"));
         talk.say("hello");
         talk.hears("USER hello");
         talk.end();
@@ -347,8 +346,11 @@ fn a_turn_that_runs_is_waited_for_before_the_session_is_saved() {
         let (status, stdout, _) = talk.end();
         assert_eq!(status, 0);
         assert!(stdout.contains("USER !slow 500"), "{stdout}");
-        let saved: Vec<Value> = lifecycle(bench, "save");
-        assert_eq!(saved.last().unwrap()["drainedTurns"], 1);
+        let saved = lifecycle(bench, "save");
+        assert!(
+            saved.iter().any(|save| save["drainedTurns"] == 1),
+            "{saved:#?}"
+        );
         assert_eq!(
             ear.heard("SessionExitRequested"),
             [json!({"forced": false})]
@@ -391,6 +393,7 @@ fn a_conversation_that_is_short_enough_stays_and_that_is_on_record() {
         let mut talk = bench.talk(&[]);
         talk.say("hello");
         talk.hears("USER hello");
+        ear.saw_turns(1);
         talk.say("/compact");
         talk.is_asked("The conversation is short enough");
         talk.end();

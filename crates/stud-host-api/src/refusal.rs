@@ -241,17 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn each_refusal_has_its_code_and_facts() {
-        check(
-            env_name_not_set("A"),
-            "Validation/EnvNameNotSet",
-            json!({"name": "A"}),
-        );
-        check(
-            unknown_config_key("a"),
-            "Validation/UnknownConfigKey",
-            json!({"key": "a"}),
-        );
+    fn what_is_out_of_reach_is_named() {
         let to = Destination {
             host: "a.org".into(),
             port: Some(443),
@@ -262,6 +252,25 @@ mod tests {
             network_denied(&to, "no"),
             "ToolTerminal/NetworkDenied",
             json!({"host": "a.org", "port": 443, "url": "https://a.org/"}),
+        );
+        check(
+            deed_forbidden("a", "Tool", "listSessions", &["sessions"]),
+            "ExtensionHost/DeedForbidden",
+            json!({"extId": "a", "category": "Tool", "deed": "listSessions", "commands": ["sessions"]}),
+        );
+    }
+
+    #[test]
+    fn each_refusal_has_its_code_and_facts() {
+        check(
+            env_name_not_set("A"),
+            "Validation/EnvNameNotSet",
+            json!({"name": "A"}),
+        );
+        check(
+            unknown_config_key("a"),
+            "Validation/UnknownConfigKey",
+            json!({"key": "a"}),
         );
         check(
             event_name_reserved("A"),
@@ -337,11 +346,6 @@ mod tests {
             command_dispatch_forbidden("Hook"),
             "ExtensionHost/CommandDispatchForbidden",
             json!({"category": "Hook"}),
-        );
-        check(
-            deed_forbidden("a", "Tool", "listSessions", &["sessions"]),
-            "ExtensionHost/DeedForbidden",
-            json!({"extId": "a", "category": "Tool", "deed": "listSessions", "commands": ["sessions"]}),
         );
         check(
             command_unknown("a", None),

@@ -150,18 +150,6 @@ impl Output {
     }
 }
 
-/// Text of several lines: line breaks and tabs stay, and whatever else a terminal might obey is written out.
-fn harmless(text: &str) -> String {
-    let stays = ['\n', '\t'];
-    let mut shown = String::with_capacity(text.len());
-    for piece in text.split_inclusive(stays) {
-        let body = piece.trim_end_matches(stays);
-        shown.push_str(&printable(body));
-        shown.push_str(&piece[body.len()..]);
-    }
-    shown
-}
-
 /// What was said did not arrive.
 pub(crate) fn unwritten(error: &io::Error) -> Diagnostic {
     let message = format!("the answer could not be written: {error}");
@@ -222,12 +210,7 @@ pub(crate) fn escaped(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{escaped, harmless};
-
-    #[test]
-    fn lines_and_tabs_stay_and_nothing_steers_a_terminal() {
-        assert_eq!(harmless("a\n\n\tb\u{1b}[2J\r\n"), "a\n\n\tb\\u{1b}[2J\\r\n");
-    }
+    use super::escaped;
 
     #[test]
     fn hostile_characters_are_escaped_and_read_back() {

@@ -71,7 +71,7 @@ pub enum Deed {
     /// Puts a host on the list of allowed ones in the person's own settings: `{added: true, host}`.
     ///
     /// Fails with `Validation/PolicyInvalid` for what is no host, and with `Validation/SettingsShapeInvalid` or
-    /// `Session/StateUnavailable` if the settings cannot be changed.
+    /// `Session/SettingsUnwritable` if the settings cannot be changed.
     AllowHost {
         /// A name, with `*.` before it or without, or an address.
         host: String,

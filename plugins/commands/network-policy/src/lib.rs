@@ -104,14 +104,14 @@ async fn policy(cx: &Cx) -> Result<Value> {
 
 /// The entries of a list, as a person writes them.
 fn hosts(list: &Value) -> Vec<String> {
-    let shown = |entry: &Value| match entry.as_str() {
-        Some(host) => host.to_owned(),
-        None => {
-            let host = entry["host"].as_str().unwrap_or_default();
-            let ports = entry["ports"].as_array().into_iter().flatten();
-            let ports: Vec<String> = ports.map(Value::to_string).collect();
-            format!("{host} (ports {})", ports.join(", "))
+    let shown = |entry: &Value| {
+        if let Some(host) = entry.as_str() {
+            return host.to_owned();
         }
+        let host = entry["host"].as_str().unwrap_or_default();
+        let ports = entry["ports"].as_array().into_iter().flatten();
+        let ports: Vec<String> = ports.map(Value::to_string).collect();
+        format!("{host} (ports {})", ports.join(", "))
     };
     list.as_array().into_iter().flatten().map(shown).collect()
 }

@@ -44,6 +44,7 @@ fn written<T: Serialize>(result: Result<T>) -> Result<Value> {
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = at_once();
     cases.extend(of_the_session());
+    cases.extend(of_commands());
     cases.extend(of_prompts());
     cases.extend(of_the_registries());
     cases
@@ -230,6 +231,11 @@ fn of_the_session() -> Vec<Case> {
                 "summary": "They spoke.",
             }),
         },
+    ]
+}
+
+fn of_commands() -> Vec<Case> {
+    vec![
         Case {
             name: "commands.dispatch",
             call: |host| written(ready(host.commands().dispatch("model", "echo-1".into()))),
