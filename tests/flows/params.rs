@@ -188,6 +188,8 @@ fn what_a_model_does_not_heed_is_told_and_stops_nothing() {
             "missingCapabilities": [], "paramsAffected": ["reasoningEffort"], "direction": "switch-into",
         });
         assert_eq!(ear.heard("CapabilityMismatch"), [mismatch]);
+        let told = &ear.heard("ParamUnsupportedOnActive")[0];
+        assert_eq!(told["paramPath"], "reasoningEffort");
         assert!(ear.heard("CapabilityNegotiated").is_empty());
         assert_eq!(bench.audited("ModelSwitch").len(), 1);
     });
