@@ -91,10 +91,10 @@ fn a_person_stands_over_the_launch_and_the_launch_over_the_settings() {
         let launch_id = launched[0]["correlationId"].as_str().unwrap();
         assert!(launch_id.starts_with("launch:"), "{launch_id}");
         assert_eq!(launched[1]["correlationId"], launch_id);
-        let set = of_layer("/params");
-        assert_eq!(set.len(), 2);
+        let changes = of_layer("/params");
+        assert_eq!(changes.len(), 2);
         assert_eq!(
-            (&set[0]["correlationId"], &set[0]["kind"]),
+            (&changes[0]["correlationId"], &changes[0]["kind"]),
             (&json!(id), &json!("ParamsChanged"))
         );
     });
@@ -188,6 +188,8 @@ fn what_a_model_does_not_heed_is_told_and_stops_nothing() {
             "missingCapabilities": [], "paramsAffected": ["reasoningEffort"], "direction": "switch-into",
         });
         assert_eq!(ear.heard("CapabilityMismatch"), [mismatch]);
+        let told = &ear.heard("ParamUnsupportedOnActive")[0];
+        assert_eq!(told["paramPath"], "reasoningEffort");
         assert!(ear.heard("CapabilityNegotiated").is_empty());
         assert_eq!(bench.audited("ModelSwitch").len(), 1);
     });

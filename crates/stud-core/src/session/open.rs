@@ -98,23 +98,27 @@ fn trail(founding: &Founding, session_id: &str) -> Result<(Option<Trail>, Option
     Ok((Some(opened.trail), opened.dropped))
 }
 
-fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> {
-    let bus = Bus::new(founding.timer.clone(), founding.limits.clone());
-    let facts = past.facts;
-    let first = Draft {
+/// What a transcript begins with.
+fn first_record(facts: &Facts, store_id: &str) -> Draft {
+    Draft {
         kind: "session_start",
         payload: json!({
             "projectRoot": facts.project_root,
             "mode": facts.mode,
             "createdAt": facts.created_at,
-            "storeId": founding.store.store_id(),
+            "storeId": store_id,
         }),
         ..Draft::default()
-    };
+    }
+}
+
+fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> {
+    let bus = Bus::new(founding.timer.clone(), founding.limits.clone());
+    let facts = past.facts;
     let ledger = Ledger::new(
         &facts.session_id,
         past.last_seq,
-        first,
+        first_record(&facts, founding.store.store_id()),
         founding.store.clone(),
         founding.redactor.clone(),
         founding.timer.clone(),

@@ -47,7 +47,7 @@ fn what_will_not_be_ready_is_not_tried_again() {
         let tries = Cell::new(0);
         let attempt = || {
             tries.set(tries.get() + 1);
-            Some(Err(error.clone()))
+            Some(Err::<(), _>(error.clone()))
         };
         assert_eq!(patiently(&desk(), attempt), Some(Err(error.clone())));
         assert_eq!(tries.get(), 1, "{error}");
@@ -84,7 +84,7 @@ fn a_closed_desk_waits_for_nothing() {
     desk.set_runner(thread::current());
     let attempt = || {
         desk.close();
-        Some(Err(not_ready("active")))
+        Some(Err::<(), _>(not_ready("active")))
     };
     assert_eq!(patiently(&desk, attempt), None);
     assert_eq!(wait_for(&desk, std::future::pending::<()>()), None);
