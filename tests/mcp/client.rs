@@ -6,6 +6,7 @@ use serde_json::json;
 use stud_core::mcp::Binding;
 use stud_core::work::block_on;
 use stud_host_api::metrics::{McpStatus, Source};
+use stud_host_api::prompt::PromptFilter;
 use stud_host_api::resource::ResourceFilter;
 use stud_tests::{eventually, mcp_server};
 
@@ -64,7 +65,7 @@ fn prompts_and_resources_are_in_the_registries() {
     bench.waits_for("s", McpStatus::Connected);
     let session = bench.live.session();
     let prompts = session.prompt_registry();
-    let listed = prompts.list("any", &Default::default());
+    let listed = prompts.list("any", &PromptFilter::default());
     let ids: Vec<&str> = listed.iter().map(|prompt| &*prompt.id).collect();
     assert_eq!(ids, ["mcp:s:hello", "mcp:s:review"]);
     assert!(listed.iter().all(|prompt| prompt.untrusted));

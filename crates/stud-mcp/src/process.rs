@@ -13,6 +13,7 @@ use secrecy::ExposeSecret as _;
 use stud_core::mcp::{Reach, Trouble};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
 
 use crate::bounded::{Bounded, LONGEST};
 
@@ -45,6 +46,8 @@ pub(crate) struct Process {
     child: Child,
     group: Arc<Group>,
     said: Said,
+    /// Listens to what it says beside the protocol, to the end.
+    ear: Option<JoinHandle<()>>,
 }
 
 /// The group of a process.
@@ -95,9 +98,8 @@ impl Process {
         let pid = child.id().and_then(|pid| Pid::from_raw(pid.cast_signed()));
         let pid = pid.ok_or_else(|| Trouble::Lost("it ended at once".to_owned()))?;
         let said = Said::default();
-        if let Some(stderr) = child.stderr.take() {
-            tokio::spawn(listen(stderr, said.clone()));
-        }
+        let stderr = child.stderr.take();
+        let ear = stderr.map(|stderr| tokio::spawn(listen(stderr, said.clone())));
         Ok(Self {
             child,
             group: Arc::new(Group {
@@ -105,6 +107,7 @@ impl Process {
                 is_over: AtomicBool::new(false),
             }),
             said,
+            ear,
         })
     }
 
@@ -126,6 +129,10 @@ impl Process {
         let mut why = why.to_owned();
         if let Some(code) = self.end().await {
             why = format!("{why}; it ended with {code}");
+        }
+        // Its last words are still on the way, though not for long: nobody is left who could say more.
+        if let Some(ear) = self.ear.take() {
+            let _ = tokio::time::timeout(LEAVE, ear).await;
         }
         match self.said.last() {
             said if said.is_empty() => why,

@@ -55,7 +55,9 @@ impl Server {
         let mut waited = Duration::ZERO;
         let mut last = None;
         for attempt in used + 1..=policy.attempts {
-            let pause = policy.pause(attempt, chance(platform::ticks()));
+            // In whole milliseconds, so that what is put on record adds up.
+            let pause = millis(policy.pause(attempt, chance(platform::ticks())));
+            let pause = Duration::from_millis(pause);
             waited += pause;
             let facts = json!({
                 "serverId": self.id(),
