@@ -91,10 +91,10 @@ fn a_person_stands_over_the_launch_and_the_launch_over_the_settings() {
         let launch_id = launched[0]["correlationId"].as_str().unwrap();
         assert!(launch_id.starts_with("launch:"), "{launch_id}");
         assert_eq!(launched[1]["correlationId"], launch_id);
-        let changes = of_layer("/params");
-        assert_eq!(changes.len(), 2);
+        let by_command = of_layer("/params");
+        assert_eq!(by_command.len(), 2);
         assert_eq!(
-            (&changes[0]["correlationId"], &changes[0]["kind"]),
+            (&by_command[0]["correlationId"], &by_command[0]["kind"]),
             (&json!(id), &json!("ParamsChanged"))
         );
     });

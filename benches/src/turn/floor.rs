@@ -1,7 +1,7 @@
 //! The least client: one connection, a request as text, and what the model wants done as directly as can be.
 
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Command, ExitCode};
 
@@ -73,13 +73,11 @@ fn listen(reader: &mut impl BufRead) -> Option<Value> {
 fn perform(call: &Value) -> String {
     let arguments = call["arguments"].as_str().unwrap_or_default();
     let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
-    match arguments["path"].as_str() {
-        Some(path) => std::fs::read_to_string(path).unwrap_or_default(),
-        None => {
-            let command = arguments["command"].as_str().unwrap_or_default();
-            let output = Command::new("/bin/sh").args(["-c", command]).output();
-            let output = output.unwrap_or_else(|error| fail(&error.to_string()));
-            String::from_utf8_lossy(&output.stdout).into_owned()
-        }
+    if let Some(path) = arguments["path"].as_str() {
+        return std::fs::read_to_string(path).unwrap_or_default();
     }
+    let command = arguments["command"].as_str().unwrap_or_default();
+    let output = Command::new("/bin/sh").args(["-c", command]).output();
+    let output = output.unwrap_or_else(|error| fail(&error.to_string()));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }

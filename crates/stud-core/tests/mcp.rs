@@ -24,6 +24,7 @@ use stud_core::mcp::{
     Setup, Target, ToolAnswer, ToolDescriptor, Trouble, Watch,
 };
 use stud_core::metrics::Collector;
+use stud_core::params::Params;
 use stud_core::platform::Places;
 use stud_core::prompts::{Absence, Interactor};
 use stud_core::redact::Redactor;
@@ -211,6 +212,7 @@ impl Room {
             redactor: Arc::new(Redactor::new()),
             absence: Absence::default(),
             rules: Rules::default(),
+            params: Params::default(),
             tool_timeout: Duration::from_secs(300),
             most_reprompts: 10,
             limits: Limits::default(),

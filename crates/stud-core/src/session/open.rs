@@ -20,7 +20,7 @@ use super::safekeeping::Safekeeping;
 use super::scopes::Scopes;
 use super::slots::Slots;
 use super::state::Progress;
-use super::{Session, State, Trigger};
+use super::{Facts, Session, State, Trigger};
 use crate::audit::{TornTail, Trail};
 use crate::books::Books;
 use crate::commands::Commands;
