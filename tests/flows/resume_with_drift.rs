@@ -83,6 +83,10 @@ fn a_snapshot_that_is_damaged_is_told_and_passed_over() {
 fn a_session_that_outgrows_its_snapshot_says_so_and_goes_on() {
     in_both_forms(|bench| {
         bench.install("fixture-tools", "tools");
+        // A model that can be told as much.
+        bench.settings(&json!({
+            "providers": {"echo": {"models": [{"id": "echo-1", "contextWindow": 100_000_000}]}},
+        }));
         let ear = bench.ear();
         let call = format!(r#"!tool fx_bytes {{"n": {}}}"#, 9 << 20);
         assert_eq!(bench.headless(&[], &call).status, 0);

@@ -39,6 +39,8 @@ pub(super) async fn switch(
 ///
 /// A provider that stud carries and nobody has set up is no choice.
 fn choices(site: &Site) -> Value {
+    // A session that is just beginning has not chosen yet.
+    drop(site.session.choosing());
     let plugins = site.session.plugins();
     let current = site.session.model();
     let answers = current.as_ref().map(|model| model.provider_id.as_str());
