@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 use stud_abi::{CallContext, Category, Fault, HostHandle, Instance, tables};
 use stud_contract_meta::{ExtId, Kind, Manifest, Phase};
+use stud_contract_provider::ToolSpec;
 use stud_diagnostics::{Diagnostic, Stage, codes};
 use stud_host_api::HostApi;
 
@@ -127,12 +128,19 @@ pub struct Active {
     bound: Bound,
     /// The compiled input schemas of its tools, by name. Each is compiled when it is first needed.
     validators: Mutex<BTreeMap<String, Option<Arc<Validator>>>>,
+    /// What a model is told of its tools, made when it is first told.
+    specs: OnceLock<Vec<ToolSpec>>,
 }
 
 impl Active {
     /// Who it is.
     pub fn identity(&self) -> &Arc<Identity> {
         &self.identity
+    }
+
+    /// What a model is told of its tools, made by `make` when it is not yet.
+    pub(crate) fn specs(&self, make: impl FnOnce() -> Vec<ToolSpec>) -> &[ToolSpec] {
+        self.specs.get_or_init(make)
     }
 
     /// What holds the arguments of one of its tools, compiled by `build` when it is not yet.
@@ -248,6 +256,7 @@ pub fn activate(
                 track,
                 bound: bound.clone(),
                 validators: Mutex::default(),
+                specs: OnceLock::new(),
             })
         }
         Err((phase, failure)) => {

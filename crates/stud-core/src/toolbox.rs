@@ -31,6 +31,9 @@ pub(crate) trait ToolGiver: Send + Sync + fmt::Debug {
     /// The tools it gives.
     fn tools(&self) -> &[ToolDeclaration];
 
+    /// The same as a model is told of them, in the same order.
+    fn specs(&self) -> &[ToolSpec];
+
     /// What the arguments of a tool are held to. Nothing if its schema does not compile.
     fn validator(&self, tool: &ToolDeclaration) -> Option<Arc<Validator>>;
 
@@ -101,15 +104,19 @@ impl Toolbox {
     /// What a model is told of them.
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
         let tools = self.0.iter();
-        let tools = tools.filter_map(|(giver, place)| giver.tools().get(*place));
-        tools
-            .map(|tool| ToolSpec {
-                name: tool.name.clone(),
-                description: tool.description.clone(),
-                parameters: tool.input_schema.clone(),
-            })
-            .collect()
+        let specs = tools.filter_map(|(giver, place)| giver.specs().get(*place));
+        specs.cloned().collect()
     }
+}
+
+/// What a model is told of these tools. Givers keep it, since it is told with every request.
+pub(crate) fn specs_of(tools: &[ToolDeclaration]) -> Vec<ToolSpec> {
+    let specs = tools.iter().map(|tool| ToolSpec {
+        name: tool.name.clone(),
+        description: tool.description.clone(),
+        parameters: (&tool.input_schema).into(),
+    });
+    specs.collect()
 }
 
 impl ToolGiver for Active {
@@ -126,6 +133,10 @@ impl ToolGiver for Active {
             Members::Tool(members) => &members.tools,
             _ => &[],
         }
+    }
+
+    fn specs(&self) -> &[ToolSpec] {
+        self.specs(|| specs_of(self.tools()))
     }
 
     fn validator(&self, tool: &ToolDeclaration) -> Option<Arc<Validator>> {

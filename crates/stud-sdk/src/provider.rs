@@ -24,7 +24,7 @@
 
 pub use stud_contract_provider::{
     Content, FinishReason, Message, Part, Provider, Request, Role, Sink, StreamEvent, ToolSpec,
-    Usage,
+    Usage, Verbatim,
 };
 /// Makes a struct that implements [`Provider`] a provider.
 ///

@@ -92,6 +92,7 @@
 #![forbid(unsafe_code)]
 
 mod manifest;
+mod verbatim;
 mod request;
 mod event;
 mod sink;
@@ -108,6 +109,7 @@ pub use request::{Content, Message, Part, Request, Role, ToolSpec};
 #[cfg(feature = "schema")]
 pub use schema::schemas;
 pub use sink::{Items, QUEUE_LIMIT, Sink, sink, stream};
+pub use verbatim::Verbatim;
 
 use stud_contract_meta::{Kind, SemVer};
 

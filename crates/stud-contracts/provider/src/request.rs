@@ -1,7 +1,12 @@
 //! What a provider is asked to send to its model.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+
+use crate::verbatim::Verbatim;
 
 /// One request to a model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -56,7 +61,7 @@ pub enum Role {
 }
 
 /// What a message says: a text, or parts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Content {
@@ -119,7 +124,8 @@ pub struct ToolSpec {
     /// What it does.
     pub description: String,
     /// The JSON Schema of its arguments, valid by the time it gets here.
-    pub parameters: Value,
+    #[cfg_attr(feature = "schema", schemars(with = "Value"))]
+    pub parameters: Verbatim,
 }
 
 impl Content {
@@ -135,6 +141,39 @@ impl Content {
                 texts.collect::<Vec<_>>().join("\n")
             }
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for Content {
+    /// Looks at what comes: that takes less than to keep it until it is known what it is.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Said;
+
+        impl<'de> Visitor<'de> for Said {
+            type Value = Content;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text, or a list of parts")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Content, E> {
+                Ok(text.into())
+            }
+
+            fn visit_string<E: serde::de::Error>(self, text: String) -> Result<Content, E> {
+                Ok(text.into())
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Content, A::Error> {
+                let mut parts = Vec::with_capacity(list.size_hint().unwrap_or(0).min(64));
+                while let Some(part) = list.next_element()? {
+                    parts.push(part);
+                }
+                Ok(Content::Parts(parts))
+            }
+        }
+
+        deserializer.deserialize_any(Said)
     }
 }
 

@@ -8,6 +8,7 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 use stud_abi::CallContext;
 use stud_contract_meta::{Error, Result};
+use stud_contract_provider::ToolSpec;
 use stud_contract_tool::{Envelope, Output, ToolDeclaration};
 use stud_diagnostics::codes;
 use stud_host_api::BoxFuture;
@@ -17,7 +18,7 @@ use super::connection::{Part, ToolAnswer, Trouble};
 use super::server::Server;
 use super::stock::RemoteTool;
 use super::words::{cut, shown};
-use crate::toolbox::ToolGiver;
+use crate::toolbox::{ToolGiver, specs_of};
 use crate::work::{Whose, unless};
 
 /// The tools of one listing.
@@ -27,14 +28,17 @@ pub(super) struct RemoteTools {
     server: Arc<Server>,
     tools: Vec<RemoteTool>,
     declared: Vec<ToolDeclaration>,
+    specs: Vec<ToolSpec>,
 }
 
 impl RemoteTools {
     pub(super) fn of(server: &Arc<Server>, tools: Vec<RemoteTool>) -> Self {
+        let declared: Vec<_> = tools.iter().map(|tool| tool.declared.clone()).collect();
         Self {
             ext_id: format!("mcp:{}", server.id()),
             server: server.clone(),
-            declared: tools.iter().map(|tool| tool.declared.clone()).collect(),
+            specs: specs_of(&declared),
+            declared,
             tools,
         }
     }
@@ -155,6 +159,10 @@ impl ToolGiver for RemoteTools {
 
     fn tools(&self) -> &[ToolDeclaration] {
         &self.declared
+    }
+
+    fn specs(&self) -> &[ToolSpec] {
+        &self.specs
     }
 
     fn validator(&self, tool: &ToolDeclaration) -> Option<Arc<Validator>> {

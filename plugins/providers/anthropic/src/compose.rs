@@ -111,7 +111,7 @@ fn tool(spec: ToolSpec, eager: bool) -> Value {
     let mut tool = Map::new();
     tool.insert("name".to_owned(), spec.name.into());
     tool.insert("description".to_owned(), spec.description.into());
-    tool.insert("input_schema".to_owned(), spec.parameters);
+    tool.insert("input_schema".to_owned(), spec.parameters.to_value());
     if eager {
         tool.insert("eager_input_streaming".to_owned(), true.into());
     }

@@ -68,7 +68,7 @@ fn tool(spec: ToolSpec) -> Value {
     let mut tool = Map::new();
     tool.insert("name".to_owned(), spec.name.into());
     tool.insert("description".to_owned(), spec.description.into());
-    if let Some(parameters) = schema::parameters(&spec.parameters) {
+    if let Some(parameters) = schema::parameters(&spec.parameters.to_value()) {
         tool.insert("parameters".to_owned(), parameters);
     }
     tool.into()

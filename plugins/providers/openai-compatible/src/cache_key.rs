@@ -42,7 +42,7 @@ mod tests {
         let tool = ToolSpec {
             name: "read".to_owned(),
             description: "Reads.".to_owned(),
-            parameters: json!({"type": "object"}),
+            parameters: json!({"type": "object"}).into(),
         };
         let keys = [
             cache_key(None, &[]),

@@ -7,15 +7,20 @@ mod params;
 pub(crate) use answer::Answer;
 
 use model_http::Bag;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Value, json};
 use stud_sdk::Result;
-use stud_sdk::provider::{Request, ToolSpec};
+use stud_sdk::provider::{Request, ToolSpec, Verbatim};
 
 use crate::cache_key::cache_key;
 use crate::options::Options;
 
-/// The request to the backend.
-pub(crate) fn compose(request: Request, model: String, options: &Options) -> Result<Value> {
+/// The request to the backend: its body, and its tools as text.
+pub(crate) fn compose(
+    request: Request,
+    model: String,
+    options: &Options,
+) -> Result<(Value, Option<String>)> {
     let bag = Bag::new(&options.default_params.0, options.max_tokens, &request);
     let settled = params::settle(bag, &model)?;
     let mut body = settled.members;
@@ -27,25 +32,43 @@ pub(crate) fn compose(request: Request, model: String, options: &Options) -> Res
         "prompt_cache_key",
         cache_key(request.system.as_deref(), &request.tools).into(),
     );
-    if !request.tools.is_empty() {
-        let tools = request.tools.into_iter();
-        put(
-            "tools",
-            tools.map(|spec| tool(spec, settled.strict)).collect(),
-        );
-    }
+    let tools = (!request.tools.is_empty()).then(|| {
+        let tools = request.tools.iter();
+        let tools: Vec<_> = tools.map(|spec| Tool::of(spec, settled.strict)).collect();
+        // Texts, and JSON as it came: nothing in them can fail to be written.
+        serde_json::to_string(&tools).unwrap_or_default()
+    });
     let messages = messages::read(request.system, request.messages, settled.system_role)?;
     put("messages", messages.into());
-    Ok(body.into())
+    Ok((body.into(), tools))
 }
 
-fn tool(spec: ToolSpec, strict: Option<bool>) -> Value {
-    let mut function = Map::new();
-    function.insert("name".to_owned(), spec.name.into());
-    function.insert("description".to_owned(), spec.description.into());
-    function.insert("parameters".to_owned(), spec.parameters);
-    if let Some(strict) = strict {
-        function.insert("strict".to_owned(), strict.into());
+/// A tool, as the backend wants to be told of it.
+#[derive(Serialize)]
+struct Tool<'a> {
+    r#type: &'static str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a Verbatim,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strict: Option<bool>,
+}
+
+impl<'a> Tool<'a> {
+    fn of(spec: &'a ToolSpec, strict: Option<bool>) -> Self {
+        Self {
+            r#type: "function",
+            function: Function {
+                name: &spec.name,
+                description: &spec.description,
+                parameters: &spec.parameters,
+                strict,
+            },
+        }
     }
-    json!({"type": "function", "function": function})
 }

@@ -74,21 +74,23 @@ impl Provider for OpenAiCompatible {
         self.roster.check_tools(&model, request.tools.len())?;
         let ids = CallIds::of(&request);
         let shape = self.options.api_shape;
-        let (path, body) = match shape {
+        let (path, (body, tools)) = match shape {
             ApiShape::ChatCompletions => (
                 "/chat/completions",
                 chat::compose(request, model, &self.options)?,
             ),
-            ApiShape::Responses => (
-                "/responses",
-                responses::compose(request, model, &self.options, &self.reasoning)?,
-            ),
+            ApiShape::Responses => {
+                let reasoning = &self.reasoning;
+                let body = responses::compose(request, model, &self.options, reasoning)?;
+                ("/responses", (body, None))
+            }
         };
         let mut post = Post {
             path: path.to_owned(),
             headers: Vec::new(),
             auth: Auth::Bearer,
             body,
+            verbatim: tools.map(|tools| ("tools", tools)),
         };
         loop {
             self.omissions.apply(&mut post.body);

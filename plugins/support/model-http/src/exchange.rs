@@ -44,8 +44,27 @@ pub struct Post {
     pub headers: Vec<(&'static str, String)>,
     /// Where the key goes.
     pub auth: Auth,
-    /// The request itself.
+    /// The request itself, an object.
     pub body: Value,
+    /// A member of it that is JSON already.
+    pub verbatim: Option<(&'static str, String)>,
+}
+
+impl Post {
+    /// The request as it is sent.
+    fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
+        let mut bytes = serde_json::to_vec(&self.body)?;
+        if let Some((name, json)) = &self.verbatim
+            && bytes.last() == Some(&b'}')
+        {
+            bytes.pop();
+            let comma = if bytes.len() > 1 { "," } else { "" };
+            bytes.extend_from_slice(format!("{comma}\"{name}\":").as_bytes());
+            bytes.extend_from_slice(json.as_bytes());
+            bytes.push(b'}');
+        }
+        Ok(bytes)
+    }
 }
 
 /// The header that a key goes into.
@@ -129,7 +148,7 @@ impl Endpoint {
             })?;
             headers.insert(HeaderName::from_static(name), value);
         }
-        let body = serde_json::to_vec(&post.body).map_err(|_| unsendable())?;
+        let body = post.to_bytes().map_err(|_| unsendable())?;
         let url = format!("{}{}", self.base, post.path);
         let client = engine::client(self.route)?;
         Ok(client.post(url).headers(headers).body(body))

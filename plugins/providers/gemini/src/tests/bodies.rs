@@ -39,7 +39,7 @@ fn a_conversation_with_everything() {
     let tool = |name: &str, parameters: Value| ToolSpec {
         name: name.to_owned(),
         description: "Does it.".to_owned(),
-        parameters,
+        parameters: parameters.into(),
     };
     let request = Request {
         system: Some("Be brief.".to_owned()),
