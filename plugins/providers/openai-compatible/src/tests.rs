@@ -97,7 +97,8 @@ fn weather() -> ToolSpec {
     ToolSpec {
         name: "get_weather".to_owned(),
         description: "Says how the weather is.".to_owned(),
-        parameters: json!({"type": "object", "properties": {"location": {"type": "string"}}}).into(),
+        parameters: json!({"type": "object", "properties": {"location": {"type": "string"}}})
+            .into(),
     }
 }
 
