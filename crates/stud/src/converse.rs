@@ -89,7 +89,10 @@ fn begin(
                 .bus
                 .subscribe(report.clone(), Service::Shared);
         }
-        mind_the_end(session);
+        // Without a terminal the end of the input is known from the start, and nobody need be woken for each event.
+        if !headless {
+            mind_the_end(session);
+        }
     })
     .map_err(told)?;
     let refused = warn_of_the_refused(&launched, output);
