@@ -1,7 +1,7 @@
 //! What fits at a glance.
 //!
-//! To compile a schema costs a thousand times what a look at a small value does, and most values fit most schemas. So a
-//! value is first held to the few keywords that nearly all schemas are made of.
+//! To compile a schema costs far more than a look at a small value does, and most values fit most schemas. So a value is
+//! first held to the few keywords that nearly all schemas are made of.
 
 use serde_json::{Map, Value};
 
@@ -180,7 +180,7 @@ mod tests {
                 }
             }
         }
-        assert!(plain > 50, "only {plain} are plain");
+        assert!(plain >= 80, "only {plain} are plain");
     }
 
     #[test]
