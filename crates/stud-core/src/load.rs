@@ -186,21 +186,31 @@ fn holds(path: &Path, bytes: &[u8]) -> std::io::Result<bool> {
 /// The folder of a copy, by what is in it.
 ///
 /// Nobody is protected by this name: a copy is used only if its bytes are the wanted ones. So it may be quick to make,
-/// which counts when a hundred libraries are opened.
+/// which counts when a hundred libraries are opened. In a debug build each call is made where it stands, so the loop has
+/// as few as can be: the widest words there are, found by index.
 fn key(bytes: &[u8]) -> String {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut lanes = [1_u64, 2, 3, 4];
-    let (blocks, rest) = bytes.as_chunks::<32>();
-    for block in blocks {
-        let (words, _) = block.as_chunks::<8>();
-        for (lane, word) in lanes.iter_mut().zip(words) {
-            *lane = (lane.rotate_left(29) ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR);
-        }
+    const FACTOR: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+    let (words, rest) = bytes.as_chunks::<16>();
+    // Two at a time, because neither waits for the other.
+    let (mut one, mut other): (u128, u128) = (1, 2);
+    let mut at = 1;
+    while at < words.len() {
+        // A product carries each bit upward only; the shift brings the upper half down again.
+        let product = (one ^ u128::from_le_bytes(words[at - 1])).wrapping_mul(FACTOR);
+        one = product ^ (product >> 64);
+        let product = (other ^ u128::from_le_bytes(words[at])).wrapping_mul(FACTOR);
+        other = product ^ (product >> 64);
+        at += 2;
     }
-    let fold = |hash: u64, value: u64| (hash.rotate_left(31) ^ value).wrapping_mul(FACTOR);
-    let tail = rest.iter().map(|byte| u64::from(*byte));
-    let hash = lanes.into_iter().chain(tail).fold(bytes.len() as u64, fold);
-    format!("{:x}-{:016x}", bytes.len(), hash ^ (hash >> 32))
+    let fold = |hash: u128, value: u128| {
+        let product = (hash ^ value).wrapping_mul(FACTOR);
+        product ^ (product >> 64)
+    };
+    let odd = words.get(at - 1).copied().map(u128::from_le_bytes);
+    let tail = rest.iter().map(|byte| u128::from(*byte));
+    let hash = [one, other].into_iter().chain(odd).chain(tail);
+    let hash = hash.fold(bytes.len() as u128, fold);
+    format!("{:x}-{:016x}", bytes.len(), hash & u128::from(u64::MAX))
 }
 
 fn private_folder(folder: &Path) -> std::io::Result<()> {
