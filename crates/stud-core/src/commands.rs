@@ -1,7 +1,8 @@
 //! Slash commands: what a person can have done by typing a name, and what one plugin can have done by another.
 //!
 //! A command stands beside the message loop. It starts no turn and passes no stage; the only thing it has to do with a
-//! turn is that one that is not safe beside it does not run while a turn does.
+//! turn is that one that is not safe beside it does not run while a turn does. A turn that has its answer is as good as
+//! over: such a command waits for its end.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,8 +11,8 @@ use std::time::Duration;
 use stud_abi::{CallContext, CancellationSource, CancellationToken};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
-use stud_host_api::CallIds;
 use stud_host_api::commands::{CommandArgs, CommandResult};
+use stud_host_api::{BoxFuture, CallIds};
 
 use crate::books::Books;
 use crate::ids;
@@ -40,6 +41,10 @@ pub(crate) trait Scene: Send + Sync {
 
     /// The turn that runs.
     fn turn(&self) -> Option<String>;
+
+    /// The turn that is in the way of what must not run beside one. One that has its answer is no longer in the way:
+    /// its end is waited for.
+    fn turn_in_the_way(&self) -> BoxFuture<'_, Option<String>>;
 
     /// What calls everything off.
     fn scope(&self) -> &CancellationSource;
@@ -125,9 +130,15 @@ impl Commands {
         }
         let catalog = Catalog::of(scene.handlers());
         let offer = catalog.find(name)?;
+        let turn = if offer.declaration().turn_safe {
+            scene.turn()
+        } else {
+            let in_the_way = unless(&called_off, scene.turn_in_the_way()).await;
+            in_the_way.ok_or_else(closed)?
+        };
         let correlation_id = match &place.inside {
             Some(outer) => outer.correlation_id.clone(),
-            None => scene.turn().unwrap_or_else(ids::fresh),
+            None => turn.clone().unwrap_or_else(ids::fresh),
         };
         let ext_id = offer.handler().ext_id();
         place.begin(Task {
@@ -138,19 +149,19 @@ impl Commands {
         let account = Account::open(&self.books, &correlation_id, offer.name(), ext_id, caller);
         // Last, so that a command whose caller is gone is called off before the next one begins.
         let _leash = Leash(scope);
-        let result = self.run(scene, offer, args, called_off).await;
+        let result = self.run(turn, offer, args, called_off).await;
         account.close(&result);
         result
     }
 
     async fn run(
         &self,
-        scene: &dyn Scene,
+        turn: Option<String>,
         offer: &Offer,
         args: CommandArgs,
         called_off: CancellationToken,
     ) -> Result<CommandResult> {
-        let (declared, turn) = (offer.declaration(), scene.turn());
+        let declared = offer.declaration();
         if turn.is_some() && !declared.turn_safe {
             let reason = format!("`/{}` does not run while a turn does", declared.name);
             return Ok(CommandResult::Blocked { reason });

@@ -27,7 +27,8 @@ pub trait CommandSurface: Send + Sync {
     /// `ToolTerminal/InputInvalid` for arguments that do not fit, and with what the command itself fails with: its
     /// own error if that has class `Validation` or `ExtensionHost`, otherwise `ExtensionHost/CommandExecFailed`.
     /// Commands run one after the other; one that a command runs runs inside it.
-    /// Being blocked by a running turn is a [result](CommandResult::Blocked), not a failure.
+    /// Being blocked by a running turn is a [result](CommandResult::Blocked), not a failure; the end of a turn that has
+    /// its answer is waited for.
     fn dispatch<'a>(
         &'a self,
         name: &'a str,

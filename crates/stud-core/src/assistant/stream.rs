@@ -67,6 +67,9 @@ pub(super) async fn stream(work: &Work, answering: Answering) -> Result<Said> {
     if said.finish != Some(FinishReason::ToolCalls) {
         said.proposals.clear();
     }
+    if said.proposals.is_empty() {
+        work.turn.answered();
+    }
     tell_completed(work, began, &said);
     work.turn.tally(json!(said.finish), said.proposals.len());
     let closing = || {

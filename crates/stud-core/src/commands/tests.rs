@@ -16,7 +16,7 @@ use crate::ledger::{Draft as Record, Ledger};
 use crate::redact::Redactor;
 use crate::scope::Scope;
 use crate::store::MemoryStore;
-use crate::sync::lock;
+use crate::sync::{Promised, lock};
 use crate::timer::ManualTimer;
 use crate::work::block_on;
 
@@ -82,6 +82,8 @@ struct Room {
     books: Arc<Books>,
     scope: CancellationSource,
     turn: Mutex<Option<String>>,
+    /// The end of a turn that has its answer.
+    closing: Mutex<Option<Promised<()>>>,
     handlers: Mutex<Vec<Arc<dyn Handler>>>,
     /// The plugins whose commands ran, in order.
     ran: Mutex<Vec<String>>,
@@ -95,6 +97,17 @@ impl Scene for Room {
 
     fn turn(&self) -> Option<String> {
         lock(&self.turn).clone()
+    }
+
+    fn turn_in_the_way(&self) -> BoxFuture<'_, Option<String>> {
+        Box::pin(async {
+            let closing = lock(&self.closing).take();
+            if let Some(closing) = closing {
+                closing.await;
+                *lock(&self.turn) = None;
+            }
+            self.turn()
+        })
     }
 
     fn scope(&self) -> &CancellationSource {
@@ -146,6 +159,7 @@ fn room_with(trail: Option<Trail>, limits: Limits) -> Arc<Room> {
         books,
         scope: CancellationSource::new(),
         turn: Mutex::default(),
+        closing: Mutex::default(),
         handlers: Mutex::default(),
         ran: Mutex::default(),
         events: Mutex::new(events),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use stud_abi::CancellationSource;
 use stud_contract_meta::{Kind, Result};
+use stud_host_api::BoxFuture;
 use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult, Completion};
 
 use super::Session;
@@ -72,6 +73,10 @@ impl Scene for Session {
 
     fn turn(&self) -> Option<String> {
         self.turn_id()
+    }
+
+    fn turn_in_the_way(&self) -> BoxFuture<'_, Option<String>> {
+        Box::pin(self.turn_under_way())
     }
 
     fn scope(&self) -> &CancellationSource {

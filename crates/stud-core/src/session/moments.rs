@@ -1,5 +1,6 @@
 //! Work that waits for a moment in which it disturbs nobody.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +34,18 @@ impl Waiting {
         let mut all = std::mem::take(&mut self.boundary);
         all.append(&mut self.end);
         all
+    }
+
+    /// The next end of a turn.
+    fn next_end(&mut self) -> impl Future<Output = ()> + Send + use<> {
+        let (done, end) = promise();
+        self.end.push(Box::new(move || {
+            done.keep(());
+            None
+        }));
+        async move {
+            end.await;
+        }
     }
 }
 
@@ -74,6 +87,36 @@ impl Session {
         in_time(&*self.timer, patience, drained).await
     }
 
+    /// The turn that runs and has no answer yet. One that has its answer is waited for, and so are those after it.
+    pub(crate) async fn turn_under_way(&self) -> Option<String> {
+        /// Within this, an answer whose last word was seen is at its end. Until then that word is like any other.
+        const LAST_WORD: Duration = Duration::from_millis(250);
+        while let Some((turn, end)) = self.end_of_turn() {
+            let mut end = pin!(end);
+            let ended = in_time(&*self.timer, LAST_WORD, end.as_mut()).await;
+            if ended.is_some() {
+                continue;
+            }
+            if !self.has_answered(&turn) {
+                return Some(turn);
+            }
+            end.await;
+        }
+        None
+    }
+
+    /// The turn that runs, and its end.
+    fn end_of_turn(&self) -> Option<(String, impl Future<Output = ()> + Send + use<>)> {
+        let mut progress = lock(&self.progress);
+        let turn = progress.turn.clone()?;
+        Some((turn, progress.waiting.next_end()))
+    }
+
+    fn has_answered(&self, turn: &str) -> bool {
+        let progress = lock(&self.progress);
+        progress.turn.as_deref() != Some(turn) || progress.is_answered
+    }
+
     /// The end of the next turn, if one runs or is to come.
     fn next_end(&self) -> Option<impl Future<Output = ()> + Send + use<>> {
         let mut progress = lock(&self.progress);
@@ -83,14 +126,7 @@ impl Session {
         if is_idle {
             return None;
         }
-        let (done, end) = promise();
-        progress.waiting.end.push(Box::new(move || {
-            done.keep(());
-            None
-        }));
-        Some(async move {
-            end.await;
-        })
+        Some(progress.waiting.next_end())
     }
 }
 

@@ -169,6 +169,7 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         progress: Mutex::new(Progress {
             state,
             turn: None,
+            is_answered: false,
             turn_count: past.turn_count,
             last_turn: None,
             waiting: Waiting::default(),

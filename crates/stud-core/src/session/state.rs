@@ -41,6 +41,8 @@ pub(super) struct Progress {
     pub(super) state: State,
     /// The turn that runs.
     pub(super) turn: Option<String>,
+    /// Whether that turn has its answer, and only its end is left.
+    pub(super) is_answered: bool,
     /// How many turns are on record.
     pub(super) turn_count: u64,
     /// The turn that began last.

@@ -146,6 +146,7 @@ impl Session {
             let from = progress.state;
             progress.state = from.after(Trigger::Turn)?;
             progress.turn = Some(id.clone());
+            progress.is_answered = false;
             progress.last_turn = Some(id.clone());
             from
         };
@@ -160,11 +161,17 @@ impl Session {
         };
         if let Err(error) = turn.announce(input, from) {
             self.scopes.end_turn();
-            let mut progress = lock(&self.progress);
-            progress.turn = None;
-            // Somebody may have closed the session meanwhile, which is the last word.
-            if progress.state == State::Active {
-                progress.state = from;
+            let waiting = {
+                let mut progress = lock(&self.progress);
+                progress.turn = None;
+                // Somebody may have closed the session meanwhile, which is the last word.
+                if progress.state == State::Active {
+                    progress.state = from;
+                }
+                progress.waiting.take_all()
+            };
+            for job in waiting {
+                job();
             }
             return Err(error);
         }
@@ -280,6 +287,11 @@ impl Turn {
         tally.tool_calls += tool_calls;
     }
 
+    /// Notes that the model has said its last words, so that only the end of the turn is left.
+    pub(crate) fn answered(&self) {
+        lock(&self.session.progress).is_answered = true;
+    }
+
     /// Tells subscribers of this turn.
     pub fn publish(&self, name: &str, payload: &Value) {
         self.session.books.publish(name, &self.id, payload);
@@ -389,6 +401,7 @@ impl Turn {
     /// Ends the turn. It is on the disk before anyone is told.
     pub async fn end(self, ending: &Ending, cap_hit: bool) -> Result<()> {
         let session = &self.session;
+        self.answered();
         let payload = json!({"turnId": self.id, "status": ending.as_str()});
         let end = self.draft("turn_end", payload);
         let ended = session

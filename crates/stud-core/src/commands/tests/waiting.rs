@@ -1,4 +1,5 @@
 use super::*;
+use crate::sync::promise;
 
 /// A command that waits until the test lets it go, and tells when it has begun.
 fn held(
@@ -44,6 +45,43 @@ fn commands_run_in_the_order_they_were_dispatched() {
     block_on(c).unwrap();
     block_on(b).unwrap();
     assert_eq!(*lock(&room.ran), ["slow-command", "c-command", "b-command"]);
+}
+
+#[test]
+fn a_turn_that_has_its_answer_is_waited_for() {
+    let room = room();
+    room.add("model-command", "model", |fake| {
+        fake.commands[0].turn_safe = false;
+    });
+    let (end, ended) = promise();
+    *lock(&room.turn) = Some("t1".to_owned());
+    *lock(&room.closing) = Some(ended);
+    let mut model = pin!(room.dispatch("model", "".into()));
+    assert!(poll(model.as_mut()).is_pending());
+    assert!(lock(&room.ran).is_empty());
+    end.keep(());
+    let ran = block_on(model).unwrap();
+    assert!(matches!(ran, CommandResult::Done { .. }), "{ran:?}");
+    let (name, correlation_id, _) = room.event();
+    assert_eq!(name, "CommandDispatched");
+    assert_ne!(correlation_id, "t1", "it is no part of that turn");
+}
+
+#[test]
+fn a_command_that_waits_for_a_turn_ends_with_the_session() {
+    let room = room();
+    room.add("model-command", "model", |fake| {
+        fake.commands[0].turn_safe = false;
+    });
+    let (_end, ended) = promise();
+    *lock(&room.turn) = Some("t1".to_owned());
+    *lock(&room.closing) = Some(ended);
+    let mut model = pin!(room.dispatch("model", "".into()));
+    assert!(poll(model.as_mut()).is_pending());
+    room.scope.cancel();
+    let error = block_on(model).unwrap_err();
+    assert_eq!(full(&error), "Cancellation/SessionCancelled");
+    assert!(lock(&room.ran).is_empty());
 }
 
 #[test]
