@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 pub use stud_abi::EmbeddedPlugin;
+use stud_contract_meta::ExtId;
 use stud_diagnostics::{Diagnostic, codes};
 
 use crate::ordering::Ordering;
@@ -27,6 +28,7 @@ pub struct Ground {
     pub diagnostics: Vec<Diagnostic>,
     project: Option<TrustedProject>,
     reach: Reach,
+    left_out: Vec<&'static str>,
 }
 
 /// How far a run reaches.
@@ -129,7 +131,23 @@ impl Ground {
             diagnostics,
             project,
             reach,
+            left_out: Vec::new(),
         })
+    }
+
+    /// The same without the plugins of these ids, in whatever scope they lie.
+    ///
+    /// What the program carries and does not use in a run is of no more use there as a library.
+    #[must_use]
+    pub fn leaving_out(self, ids: &[&'static str]) -> Self {
+        Self {
+            left_out: ids.to_vec(),
+            ..self
+        }
+    }
+
+    pub(crate) fn leaves_out(&self, id: &ExtId) -> bool {
+        self.left_out.contains(&id.as_str())
     }
 
     /// The same with the settings as they are now.

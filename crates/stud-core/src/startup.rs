@@ -120,6 +120,7 @@ fn prepare_those(
     let validated: Vec<Validated> = found
         .into_iter()
         .filter_map(|found| judge(found, &ground.settings).map_err(&mut keep).ok())
+        .filter(|plugin| !ground.leaves_out(&plugin.manifest.ext_id))
         .collect();
     let ordered = order(layer(validated));
     refused.extend(ordered.refused);

@@ -9,6 +9,9 @@ pub(crate) fn plugins() -> Vec<EmbeddedPlugin> {
     plugins
 }
 
+/// The ids of those that are for terminals alone.
+pub(crate) const FOR_TERMINALS: &[&str] = &["line-ui"];
+
 /// Those that need no terminal.
 pub(crate) fn without_terminal() -> Vec<EmbeddedPlugin> {
     vec![

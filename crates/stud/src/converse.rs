@@ -69,7 +69,13 @@ fn begin(
     let Some(entrance) = entrance::enter(arguments, headless, bundled)? else {
         return Ok(None);
     };
-    let ground = &entrance.ground;
+    let ground = if headless {
+        // Installed as libraries they would take part all the same, and show the answer once more.
+        entrance.ground.leaving_out(bundled::FOR_TERMINALS)
+    } else {
+        entrance.ground
+    };
+    let ground = &ground;
     let first = first_input(arguments, headless)?;
     if headless && first.is_none() {
         return Ok(None);
