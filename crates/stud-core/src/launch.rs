@@ -124,11 +124,10 @@ pub fn launch_with(
     let model = Model::chosen(&started.registry, &ground.settings);
     // A person who switches at once does so after this.
     let alone = session.choosing();
-    session.set_plugins(started.registry);
+    session.set_plugins(started.registry.clone());
     let refused = started.reports.iter().filter(|report| report.is_refused());
     session.remember_refused(refused.cloned().collect());
-    let of_plugins = started.reports.iter().flat_map(|found| &found.diagnostics);
-    for problem in started.diagnostics.iter().chain(of_plugins) {
+    for problem in started.problems() {
         session.report(problem);
     }
     if launch.resume.is_some() {

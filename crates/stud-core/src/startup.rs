@@ -371,6 +371,16 @@ fn chosen_store(contenders: &[Contender], settings: &Settings) -> Option<ExtId> 
 }
 
 impl Started {
+    /// What the operator should know.
+    ///
+    /// What is wrong with a plugin that another one hides is nobody's concern, or is said of that one too.
+    pub fn problems(&self) -> impl Iterator<Item = &Diagnostic> {
+        let reports = self.reports.iter();
+        let seen = reports.filter(|report| report.status != Status::Shadowed);
+        let of_plugins = seen.flat_map(|report| &report.diagnostics);
+        self.diagnostics.iter().chain(of_plugins)
+    }
+
     /// Loads what is now in a plugin's place as a new generation; the next turn sees it.
     ///
     /// The old generation is retired and stays mapped: a turn that began with it ends with it.

@@ -112,10 +112,7 @@ impl Findings {
         self.problems.extend(checks::keys(ground));
         self.look_at_sessions(&started, ground);
         self.settings = values::of(ground, &started.reports);
-        let of_plugins = started.reports.iter();
-        let of_plugins = of_plugins.flat_map(|report| &report.diagnostics);
-        let found = started.diagnostics.iter().chain(of_plugins).cloned();
-        self.problems.extend(found);
+        self.problems.extend(started.problems().cloned());
         self.plugins.clone_from(&started.reports);
         self.problems.extend(started.stop(&means.limits));
     }
