@@ -81,6 +81,8 @@ struct Place {
     interaction_id: String,
     secret: bool,
     shown: bool,
+    /// Whether a command asks.
+    of_command: bool,
     lines: VecDeque<Line>,
     fate: Option<Fate>,
     waker: Option<Waker>,
@@ -259,6 +261,17 @@ impl Desk {
         if let Some(runner) = runner {
             runner.unpark();
         }
+    }
+
+    /// Lets the questions of a command that is over leave the screen, be they answered here or elsewhere: what is typed
+    /// below the command's last words is not meant for them.
+    pub(crate) fn see_questions_off(&self) {
+        /// They are settled and about to go; one that does not is a later command's, and stays.
+        const MOMENT: Duration = Duration::from_secs(1);
+        let there = |state: &mut State| {
+            state.input != Input::Closed && state.places.iter().any(|place| place.of_command)
+        };
+        drop(self.changed.wait_timeout_while(self.lock(), MOMENT, there));
     }
 
     /// Whether the question of the command that runs could not be answered.

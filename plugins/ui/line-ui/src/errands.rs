@@ -84,7 +84,11 @@ fn dispatch(desk: &Desk, host: &Host, line: &str) {
     // A command that asks after the end of the input would keep everything behind it waiting.
     desk.begin_command();
     let in_vain = || desk.is_closed() || desk.gave_up();
-    match wait_unless(in_vain, host.commands().dispatch(name, args)) {
+    let result = wait_unless(in_vain, host.commands().dispatch(name, args));
+    if result.is_some() {
+        desk.see_questions_off();
+    }
+    match result {
         Some(Ok(CommandResult::Done { rendered, .. })) if rendered.is_empty() => {}
         Some(Ok(CommandResult::Done { rendered, .. })) => {
             screen.note(Tone::Plain, rendered.trim_end_matches('\n'));

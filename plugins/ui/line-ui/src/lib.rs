@@ -198,6 +198,10 @@ impl Interactor for LineUi {
         self.names.learn(&request.payload);
         let secret = matches!(request.payload, Payload::AuthPassword(_));
         let mut talk = Talk::new(&desk, &request.interaction_id, secret);
+        let of_command = matches!(request.payload, Payload::Confirm(_) | Payload::Select(_));
+        if of_command {
+            talk = talk.of_command();
+        }
         let held = cx
             .unless_cancelled(dialog::hold(&mut talk, &request, &self.names))
             .await;
@@ -211,9 +215,6 @@ impl Interactor for LineUi {
                 refusal(&request)
             }
             Ok(Err(Stop::Gone(why))) => {
-                // These are the questions of commands.
-                let of_command =
-                    matches!(request.payload, Payload::Confirm(_) | Payload::Select(_));
                 if of_command && why == Gone::InputEnded {
                     desk.give_up();
                 }

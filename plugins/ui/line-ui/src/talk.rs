@@ -39,6 +39,14 @@ impl Talk {
         }
     }
 
+    /// The same for the question of a command.
+    pub(crate) fn of_command(self) -> Self {
+        Self {
+            seat: self.seat.of_command(),
+            ..self
+        }
+    }
+
     /// Asks, and gives the line as it was typed.
     pub(crate) async fn ask(
         &mut self,

@@ -37,6 +37,7 @@ impl Desk {
                 interaction_id: interaction_id.to_owned(),
                 secret: false,
                 shown: false,
+                of_command: false,
                 lines: VecDeque::new(),
                 fate: None,
                 waker: None,
@@ -54,6 +55,16 @@ impl Desk {
 }
 
 impl Seat {
+    /// Notes that it is a command that asks.
+    pub(crate) fn of_command(self) -> Self {
+        self.desk.change(|state| {
+            if let Some(place) = state.place(self.number) {
+                place.of_command = true;
+            }
+        });
+        self
+    }
+
     /// Shows the question once it is this prompt's turn. What arrives from then on may answer it.
     pub(crate) async fn show(
         &mut self,

@@ -221,3 +221,26 @@ fn a_closed_desk_wants_nothing_and_gives_nothing() {
     assert!(table.desk.next_errand().is_none());
     assert!(!table.desk.rest(Duration::from_secs(60)));
 }
+
+#[test]
+fn what_a_command_says_comes_after_its_questions_are_gone() {
+    let table = Table::new();
+    let question = table.asks("i1").of_command();
+    let (gone, is_gone) = std::sync::mpsc::channel();
+    let desk = table.desk.clone();
+    let errands = std::thread::spawn(move || {
+        desk.see_questions_off();
+        let left = desk.lock().places.len();
+        gone.send(left).unwrap();
+    });
+    assert!(is_gone.try_recv().is_err());
+    table
+        .desk
+        .settle("i1", Fate::AnsweredBy("other".to_owned()));
+    drop(question);
+    assert_eq!(is_gone.recv(), Ok(0));
+    errands.join().unwrap();
+    // The question of a tool is none of a command's, and keeps nobody waiting.
+    let _other = table.asks("i2");
+    table.desk.see_questions_off();
+}
