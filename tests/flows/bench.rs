@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
-use stud_tests::{Elf, Terminal, World, eventually, fixture};
+use stud_tests::{Carried, Elf, Terminal, World, carried, eventually, fixture, opened_copies};
 
 use crate::talk::Talk;
 
@@ -14,16 +14,9 @@ use crate::talk::Talk;
 pub(crate) enum Form {
     /// They are part of the program.
     Embedded,
-    /// The same plugins lie in the global scope as libraries, and hide those.
+    /// The same plugins lie in the global scope as libraries, every one, and hide those.
     Libraries,
 }
-
-/// What the program carries, and the folder of each.
-pub(crate) const BUNDLED: [(&str, &str); 3] = [
-    ("echo", "providers"),
-    ("file-logger", "loggers"),
-    ("filesystem-session-store", "session-stores"),
-];
 
 /// Lets a flow happen twice: with the bundled plugins embedded, and with the same plugins as libraries.
 pub(crate) fn in_both_forms(flow: impl Fn(&Bench)) {
@@ -47,27 +40,27 @@ impl Bench {
             form,
         };
         if form == Form::Libraries {
-            for (package, folder) in BUNDLED {
-                bench.install(package, folder);
-            }
+            bench.hold_libraries();
         }
         bench
     }
 
-    /// Has these commands in this bench's form too. Libraries of all of them in every flow would take their time.
-    pub(crate) fn commands(&self, names: &[&str]) {
-        if self.form == Form::Libraries {
-            for name in names {
-                self.install(&format!("{name}-command"), "commands");
-            }
+    /// Puts every plugin that the program carries into the global scope. They are links, and so is the place for the
+    /// copies that are opened: a hundred megabytes for each flow would take their time.
+    fn hold_libraries(&self) {
+        for Carried {
+            package,
+            folder,
+            library,
+        } in carried()
+        {
+            let name = library.file_name().unwrap().to_str().unwrap();
+            self.world
+                .link(format!("home/{folder}/{package}/{name}"), &library);
         }
-    }
-
-    /// Has a tool that stud carries in this bench's form too.
-    pub(crate) fn bundled_tool(&self, package: &str) {
-        if self.form == Form::Libraries {
-            self.install(package, "tools");
-        }
+        let copies = opened_copies();
+        std::fs::create_dir_all(&copies).unwrap();
+        self.world.link("home/cache/plugins", &copies);
     }
 
     /// The layer that the bundled plugins are found in.
@@ -200,18 +193,6 @@ impl Bench {
         std::fs::read_to_string(self.world.home().join("settings.json")).unwrap()
     }
 
-    /// Makes sure that what it takes to switch is there in the form of this bench.
-    pub(crate) fn with_switching(&self) {
-        if self.form == Form::Libraries {
-            for package in ["model-command", "provider-command", "params-command"] {
-                self.install(package, "commands");
-            }
-            for package in ["anthropic", "openai-compatible"] {
-                self.install(package, "providers");
-            }
-        }
-    }
-
     /// Trusts the project; its folder is made if need be.
     pub(crate) fn trust(&self) {
         std::fs::create_dir_all(self.world.project().join(".stud")).unwrap();
@@ -245,17 +226,11 @@ impl Bench {
 
     /// Starts `stud` with pipes for a terminal.
     pub(crate) fn talk(&self, more: &[&str]) -> Talk {
-        if self.form == Form::Libraries {
-            self.install("line-ui", "ui");
-        }
         Talk::begin(self.world.command().args(more))
     }
 
     /// Starts `stud` at a terminal.
     pub(crate) fn terminal(&self, more: &[&str]) -> Terminal {
-        if self.form == Form::Libraries {
-            self.install("line-ui", "ui");
-        }
         Terminal::start(self.world.command().args(more))
     }
 
@@ -271,6 +246,10 @@ impl Bench {
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
+                // What a link leads to was there before.
+                if path.is_symlink() {
+                    continue;
+                }
                 if path.is_dir() {
                     folders.push(path);
                 } else if path != home.join(file) {
@@ -388,13 +367,6 @@ impl Ui {
         let mut events = lines(&self.log);
         events.retain(|line| line.get("heard").is_some());
         events
-    }
-
-    /// Waits until so many turns are over and on the disk.
-    pub(crate) fn saw_turns(&self, count: usize) {
-        eventually("the end of a turn", || {
-            (self.heard("SessionPersisted").len() >= count).then_some(())
-        });
     }
 
     /// The payloads of all events of this name, in order.

@@ -21,7 +21,6 @@ fn tools(level: &str) -> Value {
 }
 
 fn a_mute_model(bench: &Bench, backend: &Backend) {
-    bench.with_switching();
     bench.settings(&json!({
         "active": {"provider": "work"},
         "providers": {"work": {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::bench::{BUNDLED, Form, in_both_forms, members};
+use crate::bench::{in_both_forms, members};
 
 const WITHOUT_TOOLS: [&str; 5] = [
     "RECEIVE_INPUT",
@@ -11,25 +11,6 @@ const WITHOUT_TOOLS: [&str; 5] = [
     "STREAM_RESPONSE",
     "RENDER",
 ];
-
-#[test]
-fn the_bundled_plugins_take_part_in_the_form_that_is_tested() {
-    in_both_forms(|bench| {
-        let list = bench.world.stud(&["plugin", "list", "--json"]).json();
-        let plugins = list["plugins"].as_array().unwrap();
-        for (id, _) in BUNDLED {
-            let active = plugins
-                .iter()
-                .filter(|plugin| plugin["extId"] == id && plugin["status"] == "active");
-            let forms: Vec<_> = active.map(|plugin| &plugin["form"]).collect();
-            let expected = match bench.form {
-                Form::Embedded => "embedded",
-                Form::Libraries => "library",
-            };
-            assert_eq!(forms, [expected], "{id}");
-        }
-    });
-}
 
 #[test]
 fn a_turn_without_tools_passes_five_stages_in_order() {

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Form, in_both_forms};
+use crate::bench::{Bench, in_both_forms};
 
 const KEY: &str = "canary-5f0c9b1e";
 
@@ -53,9 +53,6 @@ fn kinds(bench: &Bench) -> Vec<String> {
 #[test]
 fn a_person_sets_a_provider_up_and_is_answered_by_it() {
     in_both_forms(|bench| {
-        if bench.form == Form::Libraries {
-            bench.install("openai-compatible", "providers");
-        }
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}/v1", listener.local_addr().unwrap());
         let model = model(listener);

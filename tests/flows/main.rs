@@ -8,6 +8,7 @@ mod talk;
 mod bench;
 mod backend;
 
+mod bundled_plugins;
 mod first_run;
 mod project_trust;
 mod default_chat;
@@ -31,3 +32,4 @@ mod mcp;
 mod slash_commands;
 mod reload_mid_turn;
 mod network_policy;
+mod compaction;

@@ -16,7 +16,6 @@ fn settings_of(bench: &Bench) -> Value {
 }
 
 fn two_models(bench: &Bench, backend: &Backend) {
-    bench.with_switching();
     bench.settings(&json!({
         "tools": {"zulu": {}, "alpha": {}},
         "active": {"provider": "work"},
@@ -35,7 +34,6 @@ fn a_model_is_picked_from_the_list_of_its_entry() {
         let mut talk = bench.talk(&[]);
         talk.say("hello");
         talk.hears("from a");
-        ui.sees_turns(1);
         talk.say("/model");
         talk.is_asked("`b` of `work` answers from now on");
         talk.say("and now?");
@@ -130,19 +128,16 @@ fn a_name_that_is_not_there_changes_nothing() {
 fn entries_of_one_protocol_are_told_apart() {
     in_both_forms(|bench| {
         let (here, there) = (Backend::start(), Backend::start());
-        bench.with_switching();
         let entry = |backend: &Backend, models: &[&str]| json!({"protocol": "openai-compatible", "baseURL": backend.completions(), "models": models});
         bench.settings(&json!({
             "active": {"provider": "here"},
             "providers": {"here": entry(&here, &["a", "b"]), "there": entry(&there, &["z", "b"])},
         }));
-        let ear = bench.ear();
         let mut talk = bench.talk(&[]);
         talk.say("/provider there");
         talk.is_asked("`z` of `there`");
         talk.say("one");
         talk.hears("from z");
-        ear.sees_turns(1);
         talk.say("/model b");
         talk.is_asked("`b` of `there`");
         // A name that both have is kept.
@@ -164,7 +159,6 @@ fn entries_of_one_protocol_are_told_apart() {
 fn leaving_a_protocol_is_on_record_and_warned_of() {
     in_both_forms(|bench| {
         let backend = Backend::start();
-        bench.with_switching();
         bench.settings(&json!({
             "active": {"provider": "claude"},
             "providers": {
@@ -176,7 +170,6 @@ fn leaving_a_protocol_is_on_record_and_warned_of() {
         let mut talk = bench.talk(&[]);
         talk.say("hello");
         talk.hears("from opus");
-        ear.sees_turns(1);
         talk.say("/provider openai-compatible");
         talk.is_asked("`mock` of `openai-compatible`");
         talk.say("and you?");
@@ -204,7 +197,6 @@ fn leaving_a_protocol_is_on_record_and_warned_of() {
 #[test]
 fn nothing_is_switched_while_a_turn_runs() {
     in_both_forms(|bench| {
-        bench.with_switching();
         bench.settings(&json!({"providers": {"echo": {"models": ["echo-1", "echo-2"]}}}));
         let before = bench.settings_text();
         let ear = bench.ear();
@@ -222,15 +214,50 @@ fn nothing_is_switched_while_a_turn_runs() {
 }
 
 #[test]
-fn a_choice_that_cannot_be_written_down_is_not_made() {
+fn a_command_that_is_typed_when_the_answer_appears_waits_for_the_end_of_the_turn() {
     in_both_forms(|bench| {
         let backend = Backend::start();
         two_models(bench, &backend);
+        // The answer is on the screen, and the turn is still to be closed.
+        let linger = json!({"misbehave": "linger"});
+        bench.hook("script-transform", "slow", "RENDER/pre", linger);
         let ear = bench.ear();
         let mut talk = bench.talk(&[]);
         talk.say("hello");
         talk.hears("from a");
-        ear.sees_turns(1);
+        talk.say("/model b");
+        talk.is_asked("`b` of `work` answers from now on");
+        talk.say("and now?");
+        talk.hears("from b");
+        talk.say("/params temperature=0.5");
+        talk.is_asked("temperature");
+        let (status, _, notes) = talk.end();
+        assert_eq!(status, 0);
+        assert!(!notes.contains("is blocked"), "{notes}");
+        let names: Vec<String> = ear
+            .events()
+            .iter()
+            .map(|event| event["heard"].as_str().unwrap().to_owned())
+            .filter(|name| name.starts_with("SessionTurn") || name.starts_with("Command"))
+            .collect();
+        let each = [
+            "SessionTurnStart",
+            "SessionTurnEnd",
+            "CommandDispatched",
+            "CommandResulted",
+        ];
+        assert_eq!(names, [each, each].concat());
+    });
+}
+
+#[test]
+fn a_choice_that_cannot_be_written_down_is_not_made() {
+    in_both_forms(|bench| {
+        let backend = Backend::start();
+        two_models(bench, &backend);
+        let mut talk = bench.talk(&[]);
+        talk.say("hello");
+        talk.hears("from a");
         // Whoever changes settings locks this file, and a folder cannot be.
         let lock = bench.world.home().join("settings.lock");
         std::fs::create_dir(&lock).unwrap();
@@ -260,11 +287,9 @@ fn an_entry_that_came_later_is_brought_up_when_it_is_wanted() {
     in_both_forms(|bench| {
         let backend = Backend::start();
         two_models(bench, &backend);
-        let ear = bench.ear();
         let mut talk = bench.talk(&[]);
         talk.say("hello");
         talk.hears("from a");
-        ear.sees_turns(1);
         let mut settings = settings_of(bench);
         settings["providers"]["late"] = json!({
             "protocol": "openai-compatible", "baseURL": backend.completions(), "models": ["new"],
@@ -307,7 +332,6 @@ fn an_entry_that_nobody_serves_is_named_when_it_is_chosen() {
 fn the_original_form_of_a_config_just_works() {
     in_both_forms(|bench| {
         let backend = Backend::start();
-        bench.with_switching();
         bench.settings(&json!({
             "active": {"provider": "openai-compatible"},
             "providers": {"openai-compatible": {

@@ -73,7 +73,6 @@ fn assert_denied(result: &Value, server: &Server) {
 #[test]
 fn settings_say_which_hosts_may_be_reached() {
     in_both_forms(|bench| {
-        bench.bundled_tool("web-fetch");
         let server = Server::start();
         bench.settings(&json!({"network": {"deny": ["127.0.0.1"], "allow": ["127.0.0.1"]}}));
         assert_denied(&fetch(bench, &server), &server);
@@ -88,7 +87,6 @@ fn settings_say_which_hosts_may_be_reached() {
 #[test]
 fn a_project_adds_to_what_the_person_denies() {
     in_both_forms(|bench| {
-        bench.bundled_tool("web-fetch");
         let server = Server::start();
         bench.settings(&json!({"network": {"allow": ["127.0.0.1"]}}));
         let project = json!({"network": {"deny": ["127.0.0.1"]}});
@@ -103,8 +101,6 @@ fn a_project_adds_to_what_the_person_denies() {
 #[test]
 fn a_command_changes_the_policy_for_good_and_at_once() {
     in_both_forms(|bench| {
-        bench.bundled_tool("web-fetch");
-        bench.commands(&["network-policy"]);
         let server = Server::start();
         bench.settings(&json!({"env": {"KEPT": "1"}}));
         let mut talk = bench.talk(&["--mode", "yolo"]);

@@ -10,7 +10,6 @@ use crate::bench::{Bench, in_both_forms};
 const SECRET: &str = "sk-0123456789abcdefghijklmnop";
 
 fn with_defaults(bench: &Bench, backend: &Backend, defaults: Value) {
-    bench.with_switching();
     bench.settings(&json!({
         "active": {"provider": "work"},
         "providers": {

@@ -43,7 +43,6 @@ fn on_record(audit: &[Value], class: &str) -> Vec<Value> {
 #[test]
 fn each_plugin_is_reloaded_at_its_own_moment() {
     in_both_forms(|bench| {
-        bench.commands(&["reload"]);
         observers(bench);
         let mut talk = bench.talk(&[]);
         // The lines come while the stream of the answer runs, and its end is the next boundary.
@@ -88,7 +87,6 @@ fn each_plugin_is_reloaded_at_its_own_moment() {
 #[test]
 fn a_plugin_takes_up_its_new_settings() {
     in_both_forms(|bench| {
-        bench.commands(&["reload", "help", "commands"]);
         let mut talk = bench.talk(&[]);
         talk.say("/help");
         talk.is_asked("[help]");
@@ -120,12 +118,11 @@ fn a_plugin_takes_up_its_new_settings() {
 #[test]
 fn a_build_that_does_not_come_up_leaves_the_session_as_it_was() {
     in_both_forms(|bench| {
-        bench.commands(&["reload"]);
         observers(bench);
         let ear = bench.ear();
         let mut talk = bench.talk(&[]);
         talk.say("hello");
-        ear.saw_turns(1);
+        ear.sees_turns(1);
         // A log in a folder that is not there cannot be written.
         let nowhere = bench.world.path("nowhere/hooks.log");
         let config = json!({"name": "at-end", "log": nowhere, "phases": true});

@@ -18,17 +18,9 @@ fn payload(bench: &Bench, line: &str) -> Value {
     result["payload"].take()
 }
 
-/// Lets a flow about one command happen twice, with the command in both forms.
-fn trying(command: &str, flow: impl Fn(&Bench)) {
-    in_both_forms(|bench| {
-        bench.commands(&[command]);
-        flow(bench);
-    });
-}
-
 #[test]
 fn help_lists_the_commands() {
-    trying("help", |bench| {
+    in_both_forms(|bench| {
         let help = bench.headless(&[], "/help");
         for name in [
             "compact",
@@ -47,7 +39,7 @@ fn help_lists_the_commands() {
 
 #[test]
 fn the_mode_is_shown() {
-    trying("mode", |bench| {
+    in_both_forms(|bench| {
         assert_eq!(
             payload(bench, "/mode"),
             json!({"mode": "ask", "sessionFixed": true, "setAt": "session-start"})
@@ -57,7 +49,7 @@ fn the_mode_is_shown() {
 
 #[test]
 fn health_tells_what_takes_part() {
-    trying("health", |bench| {
+    in_both_forms(|bench| {
         let health = payload(bench, "/health");
         let ids: Vec<&str> = health["extensions"]
             .as_array()
@@ -74,7 +66,7 @@ fn health_tells_what_takes_part() {
 
 #[test]
 fn a_plugin_that_was_refused_is_a_problem_of_health() {
-    trying("health", |bench| {
+    in_both_forms(|bench| {
         bench
             .world
             .write("home/hooks/broken/libbroken.so", "no library");
@@ -95,7 +87,7 @@ fn a_plugin_that_was_refused_is_a_problem_of_health() {
 
 #[test]
 fn tools_are_listed() {
-    trying("tools", |bench| {
+    in_both_forms(|bench| {
         let tools = payload(bench, "/tools");
         assert!(tools["tools"].as_array().unwrap().len() > 10);
         assert!(bench.headless(&[], "/tools").answer().contains("web-fetch"));
@@ -104,7 +96,7 @@ fn tools_are_listed() {
 
 #[test]
 fn commands_are_listed_with_their_layer() {
-    trying("commands", |bench| {
+    in_both_forms(|bench| {
         let listed = payload(bench, "/commands list");
         let listed = listed["commands"].as_array().unwrap();
         let own = listed.iter().find(|command| command["name"] == "commands");
@@ -114,7 +106,7 @@ fn commands_are_listed_with_their_layer() {
 
 #[test]
 fn both_ways_out_lead_out() {
-    trying("exit", |bench| {
+    in_both_forms(|bench| {
         assert_eq!(payload(bench, "/exit"), Value::Null);
         let run = bench.headless(&[], "/quit");
         assert_eq!((run.status, run.stdout.as_str()), (0, ""));
@@ -136,81 +128,43 @@ fn refused(bench: &Bench, line: &str, class: &str, code: &str, cause: Option<&st
 
 #[test]
 fn what_cannot_be_done_is_refused_with_its_code() {
-    for (command, line, class, code) in [
-        (
-            "network-policy",
-            "/network-policy forbid a.org",
-            "Validation",
-            "ConfigSchemaViolation",
-        ),
-        (
-            "network-policy",
-            "/network-policy deny",
-            "Validation",
-            "ConfigSchemaViolation",
-        ),
-        (
-            "trust",
-            "/trust bless /x",
-            "Validation",
-            "ConfigSchemaViolation",
-        ),
-        (
-            "trust",
-            "/trust grant",
-            "Validation",
-            "ConfigSchemaViolation",
-        ),
-        (
-            "trust",
-            "/trust grant relative",
-            "Validation",
-            "TrustEntryInvalid",
-        ),
-        (
-            "commands",
-            "/commands lst",
-            "Validation",
-            "ConfigSchemaViolation",
-        ),
-        (
-            "reload",
-            "/reload nobody",
-            "Validation",
-            "ExtensionNotFound",
-        ),
-        ("compact", "/compact", "ExtensionHost", "NotReady"),
-        ("compact", "/compact 0", "ToolTerminal", "InputInvalid"),
-    ] {
-        trying(command, |bench| refused(bench, line, class, code, None));
-    }
+    in_both_forms(|bench| {
+        for (line, class, code) in [
+            (
+                "/network-policy forbid a.org",
+                "Validation",
+                "ConfigSchemaViolation",
+            ),
+            (
+                "/network-policy deny",
+                "Validation",
+                "ConfigSchemaViolation",
+            ),
+            ("/trust bless /x", "Validation", "ConfigSchemaViolation"),
+            ("/trust grant", "Validation", "ConfigSchemaViolation"),
+            ("/trust grant relative", "Validation", "TrustEntryInvalid"),
+            ("/commands lst", "Validation", "ConfigSchemaViolation"),
+            ("/reload nobody", "Validation", "ExtensionNotFound"),
+            ("/compact", "ExtensionHost", "NotReady"),
+            ("/compact 0", "ToolTerminal", "InputInvalid"),
+        ] {
+            refused(bench, line, class, code, None);
+        }
+    });
 }
 
 #[test]
 fn what_a_command_says_with_another_class_is_the_cause() {
-    for (command, line, cause) in [
-        ("mode", "/mode yolo", "ToolTerminal/InputInvalid"),
-        (
-            "network-policy",
-            "/network-policy deny http://a",
-            "ToolTerminal/InputInvalid",
-        ),
-        (
-            "trust",
-            "/trust --clear-mcp nobody",
-            "ToolTerminal/NotFound",
-        ),
-    ] {
-        trying(command, |bench| {
-            refused(
-                bench,
-                line,
-                "ExtensionHost",
-                "CommandExecFailed",
-                Some(cause),
-            );
-        });
-    }
+    in_both_forms(|bench| {
+        for (line, cause) in [
+            ("/mode yolo", "ToolTerminal/InputInvalid"),
+            ("/network-policy deny http://a", "ToolTerminal/InputInvalid"),
+            ("/trust --clear-mcp nobody", "ToolTerminal/NotFound"),
+        ] {
+            let (class, code) = ("ExtensionHost", "CommandExecFailed");
+            refused(bench, line, class, code, Some(cause));
+        }
+    });
 }
 
 #[test]
@@ -223,7 +177,7 @@ fn a_line_that_is_no_command_is_refused() {
 
 #[test]
 fn a_command_that_must_ask_halts_where_nobody_is() {
-    trying("network-policy", |bench| {
+    in_both_forms(|bench| {
         let run = bench.headless(&[], "/network-policy deny a.org");
         assert_eq!(run.status, 3, "{run:#?}");
         assert!(!bench.world.home().join("settings.json").exists());
@@ -233,7 +187,6 @@ fn a_command_that_must_ask_halts_where_nobody_is() {
 #[test]
 fn a_command_never_reaches_the_model() {
     in_both_forms(|bench| {
-        bench.commands(&["help"]);
         let run = bench.headless(&["--json"], "/help");
         assert!(!run.stdout.contains("ProviderRequestStarted"), "{run:#?}");
         assert!(run.stdout.contains(r#""name":"CommandResulted""#));
@@ -244,7 +197,6 @@ fn a_command_never_reaches_the_model() {
 #[test]
 fn the_session_goes_on_whatever_becomes_of_a_command() {
     in_both_forms(|bench| {
-        bench.commands(&["mode"]);
         let mut talk = bench.talk(&[]);
         talk.say("/mdoe");
         talk.is_asked(
@@ -272,7 +224,6 @@ fn the_session_goes_on_whatever_becomes_of_a_command() {
 #[test]
 fn sessions_are_listed_newest_first() {
     in_both_forms(|bench| {
-        bench.commands(&["sessions"]);
         bench.headless(&[], "the first one").answer();
         bench.headless(&[], "the second one").answer();
         let listed = payload(bench, "/sessions");
@@ -295,7 +246,6 @@ fn sessions_are_listed_newest_first() {
 #[test]
 fn trust_is_given_and_taken_back() {
     in_both_forms(|bench| {
-        bench.commands(&["trust"]);
         let project = bench.world.project().join(".stud");
         std::fs::create_dir_all(&project).unwrap();
         let folder = bench.world.project().display().to_string();
@@ -337,7 +287,6 @@ fn trust_is_given_and_taken_back() {
 #[test]
 fn a_turn_that_runs_is_waited_for_before_the_session_is_saved() {
     in_both_forms(|bench| {
-        bench.commands(&["save-and-close"]);
         let ear = bench.ear();
         let mut talk = bench.talk(&[]);
         talk.say("!slow 500");
@@ -361,7 +310,6 @@ fn a_turn_that_runs_is_waited_for_before_the_session_is_saved() {
 #[test]
 fn a_turn_that_takes_too_long_is_left_behind() {
     in_both_forms(|bench| {
-        bench.commands(&["save-and-close"]);
         bench.settings(&json!({"commands": {"save-and-close": {"drainTimeoutMs": 1}}}));
         let ear = bench.ear();
         let mut talk = bench.talk(&[]);
@@ -388,12 +336,11 @@ fn lifecycle(bench: &Bench, event: &str) -> Vec<Value> {
 #[test]
 fn a_conversation_that_is_short_enough_stays_and_that_is_on_record() {
     in_both_forms(|bench| {
-        bench.commands(&["compact"]);
         let ear = bench.ear();
         let mut talk = bench.talk(&[]);
         talk.say("hello");
         talk.hears("USER hello");
-        ear.saw_turns(1);
+        ear.sees_turns(1);
         talk.say("/compact");
         talk.is_asked("The conversation is short enough");
         talk.end();

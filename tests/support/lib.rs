@@ -13,7 +13,10 @@ mod terminal;
 
 pub use core::Core;
 pub use door::{Called, Calling, Door, code_of};
-pub use fixtures::{fixture, mcp_server, stud_program, target_folder, workspace_root};
+pub use fixtures::{
+    Carried, carried, fixture, mcp_server, opened_copies, stud_program, target_folder,
+    workspace_root,
+};
 pub use live::{Live, Talking, impatient};
 pub use patch::{Elf, section_of};
 pub use terminal::Terminal;

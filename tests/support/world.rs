@@ -66,10 +66,23 @@ impl World {
     pub fn write(&self, path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(path);
         let folder = path.parent().unwrap_or(Path::new("/"));
+        // What a link leads to belongs to others too.
+        if path.is_symlink() {
+            let _ = std::fs::remove_file(&path);
+        }
         std::fs::create_dir_all(folder)
             .and_then(|()| std::fs::write(&path, bytes))
             .unwrap_or_else(|error| fail(&format!("{}: {error}", path.display())));
         path
+    }
+
+    /// Puts a link to a file or folder of this machine below the world's folder, making folders as needed.
+    pub fn link(&self, path: impl AsRef<Path>, target: &Path) {
+        let path = self.path(path);
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::os::unix::fs::symlink(target, &path))
+            .unwrap_or_else(|error| fail(&format!("{}: {error}", path.display())));
     }
 
     /// The program, ready to be given arguments.

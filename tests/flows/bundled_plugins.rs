@@ -1,0 +1,149 @@
+//! What the program carries: all of it takes part, in the form that is tested, and does its work there.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use stud_tests::carried;
+
+use crate::backend::Backend;
+use crate::bench::{Form, Run, in_both_forms};
+
+#[test]
+fn the_bundled_plugins_take_part_in_the_form_that_is_tested() {
+    in_both_forms(|bench| {
+        let list = bench.world.stud(&["plugin", "list", "--json"]).json();
+        let plugins = list["plugins"].as_array().unwrap();
+        let of_form = |form: &str| {
+            let plugins = plugins.iter().filter(|plugin| plugin["form"] == form);
+            let facts = plugins.map(|plugin| (plugin["extId"].clone(), plugin["status"].clone()));
+            facts.collect::<Vec<_>>()
+        };
+        let (embedded, libraries) = (of_form("embedded"), of_form("library"));
+        assert_eq!(embedded.len(), carried().len());
+        let (status, running) = match bench.form {
+            Form::Embedded => ("active", &embedded),
+            // Nothing is taken from the program itself.
+            Form::Libraries => ("shadowed", &libraries),
+        };
+        assert!(embedded.iter().all(|(_, is)| is == status), "{embedded:#?}");
+        assert_eq!(running.len(), embedded.len());
+        assert!(running.iter().all(|(_, is)| is == "active"), "{running:#?}");
+        for plugin in plugins {
+            assert_eq!(plugin["diagnostics"], json!([]), "{plugin:#}");
+        }
+    });
+}
+
+#[test]
+fn the_same_plugins_take_part_in_a_session_in_both_forms() {
+    let seen = RefCell::new(Vec::new());
+    in_both_forms(|bench| {
+        let health = last(&bench.headless(&["--json"], "/health"));
+        let extensions = health["payload"]["extensions"].clone();
+        let states = extensions.as_array().unwrap().iter();
+        let mut states = states.map(|extension| &extension["state"]);
+        assert!(states.all(|state| state == "loaded"), "{extensions:#}");
+        seen.borrow_mut().push(extensions);
+    });
+    let seen = seen.into_inner();
+    assert_eq!(seen[0], seen[1]);
+    // The screen is for terminals.
+    assert_eq!(seen[0].as_array().unwrap().len(), carried().len() - 1);
+}
+
+/// A call of every bundled tool, each with what its result must hold; `web-fetch` has flows of its own.
+fn calls() -> Vec<(&'static str, Value, &'static str)> {
+    let notes = "notes.txt";
+    let edit = |from: &str, to: &str| json!({"path": notes, "oldString": from, "newString": to});
+    vec![
+        (
+            "write",
+            json!({"path": notes, "content": "one\ntwo\n"}),
+            "notes.txt",
+        ),
+        ("edit", edit("two", "three"), "notes.txt"),
+        (
+            "multi-edit",
+            json!({"edits": [edit("one", "1"), edit("three", "3")]}),
+            "notes.txt",
+        ),
+        ("read", json!({"path": notes}), "1\\n3\\n"),
+        ("list", json!({"path": "."}), "notes.txt"),
+        ("glob", json!({"pattern": "*.txt"}), "notes.txt"),
+        ("grep", json!({"pattern": "^3$"}), "notes.txt"),
+        ("diff", json!({"oldText": "a\n", "newText": "b\n"}), "+b"),
+        ("bash", json!({"command": "cat notes.txt"}), "1\\n3\\n"),
+        (
+            "catalog",
+            json!({"filterKind": "Provider"}),
+            "openai-compatible",
+        ),
+        ("ask-user", json!({"prompt": "Which color?"}), "blue"),
+        (
+            "context-compaction",
+            json!({"targetUtilizationPercent": 90}),
+            "\"compactedSegments\":0",
+        ),
+    ]
+}
+
+#[test]
+fn every_tool_does_its_work() {
+    in_both_forms(|bench| {
+        let answer = json!({"do": "accept", "value": {"text": "blue"}});
+        bench.ui("one", &json!({"prompts": {"Ask": answer}}));
+        let calls = calls();
+        let sequence: Value = calls
+            .iter()
+            .map(|(tool, args, _)| json!([tool, args]))
+            .collect();
+        let run = bench.headless(&["--mode", "yolo"], &format!("!seq {sequence}"));
+        run.answer();
+        let results = bench.recorded("tool_result");
+        assert_eq!(results.len(), calls.len());
+        for ((tool, _, holds), result) in calls.iter().zip(&results) {
+            assert_eq!(result["toolName"], *tool);
+            let content = result["content"].as_str().unwrap();
+            let told: Value = serde_json::from_str(content).unwrap();
+            assert_eq!(told["ok"], true, "{tool}: {content}");
+            assert!(content.contains(holds), "{tool}: {content}");
+        }
+        // One that is added must be called here too.
+        let listed = last(&bench.headless(&["--json"], "/tools"));
+        let listed = listed["payload"]["tools"].as_array().unwrap().iter();
+        let listed: BTreeSet<&str> = listed.map(|tool| tool["name"].as_str().unwrap()).collect();
+        let called = calls.iter().map(|(tool, ..)| *tool);
+        assert_eq!(listed, called.chain(["web-fetch"]).collect());
+    });
+}
+
+#[test]
+fn every_provider_answers() {
+    in_both_forms(|bench| {
+        let backend = Backend::start();
+        let providers = carried().into_iter();
+        let providers = providers.filter(|plugin| plugin.folder == "providers");
+        for provider in providers.map(|plugin| plugin.package) {
+            let base = match provider.as_str() {
+                "openai-compatible" => backend.completions(),
+                _ => backend.messages(),
+            };
+            let (entry, answer) = match provider.as_str() {
+                "echo" => (json!({}), "USER hello"),
+                _ => (json!({"baseURL": base, "models": ["m1"]}), "from m1"),
+            };
+            bench.settings(&json!({
+                "active": {"provider": provider},
+                "providers": {provider.as_str(): entry},
+            }));
+            assert_eq!(bench.headless(&[], "hello").answer(), answer, "{provider}");
+        }
+    });
+}
+
+/// The last line of a run as JSON lines.
+fn last(run: &Run) -> Value {
+    let last = run.stdout.lines().last().unwrap_or_default();
+    serde_json::from_str(last).unwrap_or_else(|_| panic!("{run:#?}"))
+}
