@@ -48,7 +48,7 @@ pub(crate) fn pause(time: std::time::Duration) {
 mod threads {
     use std::future::Future;
     use std::pin::pin;
-    use std::sync::{Arc, Mutex, PoisonError, mpsc};
+    use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
     use std::task::{Context, Poll, Wake, Waker};
     use std::thread::{self, Thread};
     use std::time::Duration;
@@ -56,24 +56,43 @@ mod threads {
     type Job = Box<dyn FnOnce() + Send>;
 
     /// Threads that wait for a job. One that never comes back from its job is never here again.
-    static IDLE: Mutex<Vec<mpsc::Sender<Job>>> = Mutex::new(Vec::new());
+    static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
 
     /// More idle threads than this are let go.
     const KEPT: usize = 32;
 
+    /// A thread, and where it finds its next job.
+    ///
+    /// A channel would wake the thread while it still holds the lock that the thread needs to leave: two more switches
+    /// for every job.
+    #[derive(Clone)]
+    struct Worker {
+        thread: Thread,
+        next: Arc<Mutex<Option<Job>>>,
+    }
+
+    impl Worker {
+        fn give(&self, job: Job) {
+            *held(&self.next) = Some(job);
+            self.thread.unpark();
+        }
+
+        fn take(&self) -> Job {
+            loop {
+                if let Some(job) = held(&self.next).take() {
+                    return job;
+                }
+                thread::park();
+            }
+        }
+    }
+
     /// Runs a job on a thread that nobody else waits for.
     pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) {
-        let mut job: Job = Box::new(job);
-        loop {
-            let idle = idle().pop();
-            let Some(worker) = idle.or_else(hire) else {
-                // No thread is to be had. The caller's is better than none.
-                return job();
-            };
-            match worker.send(job) {
-                Ok(()) => return,
-                Err(mpsc::SendError(back)) => job = back,
-            }
+        let idle = held(&IDLE).pop();
+        match idle {
+            Some(worker) => worker.give(Box::new(job)),
+            None => hire(Box::new(job)),
         }
     }
 
@@ -91,26 +110,36 @@ mod threads {
         receiver.recv_timeout(limit).ok()
     }
 
-    fn idle() -> std::sync::MutexGuard<'static, Vec<mpsc::Sender<Job>>> {
-        IDLE.lock().unwrap_or_else(PoisonError::into_inner)
+    fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        mutex.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hire() -> Option<mpsc::Sender<Job>> {
-        let (sender, jobs) = mpsc::channel::<Job>();
-        let back = sender.clone();
-        let spawned = thread::Builder::new()
+    /// Has a new thread do a job, and stay for more.
+    fn hire(job: Job) {
+        let next = Arc::new(Mutex::new(Some(job)));
+        let first = next.clone();
+        let hired = thread::Builder::new()
             .name("stud-work".to_owned())
             .spawn(move || {
-                while let Ok(job) = jobs.recv() {
-                    job();
-                    let mut idle = idle();
+                let worker = Worker {
+                    thread: thread::current(),
+                    next,
+                };
+                loop {
+                    worker.take()();
+                    let mut idle = held(&IDLE);
                     if idle.len() >= KEPT {
                         return;
                     }
-                    idle.push(back.clone());
+                    idle.push(worker.clone());
                 }
             });
-        spawned.ok().map(|_| sender)
+        if hired.is_err()
+            && let Some(job) = held(&first).take()
+        {
+            // No thread is to be had. The caller's is better than none.
+            job();
+        }
     }
 
     /// Does nothing for a while.
