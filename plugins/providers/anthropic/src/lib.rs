@@ -80,7 +80,7 @@ impl Provider for Anthropic {
             headers,
             auth: Auth::Header("x-api-key"),
             body,
-            verbatim: None,
+            verbatim: Vec::new(),
         };
         let answer = Answer::new(ids, self.thoughts.clone());
         self.endpoint.ask(&post, answer, &out, cx).await

@@ -71,7 +71,7 @@ impl Provider for Gemini {
             headers: Vec::new(),
             auth: Auth::Header("x-goog-api-key"),
             body: compose::compose(request, &model, &self.options, &self.signatures)?,
-            verbatim: None,
+            verbatim: Vec::new(),
         };
         self.endpoint.ask(&post, answer, &out, cx).await
     }

@@ -1,18 +1,29 @@
 //! The key by which a backend finds what it remembers of a request's beginning.
 
+use std::sync::{Mutex, PoisonError};
+
 use stud_sdk::provider::ToolSpec;
 
 /// `stud-` and the hash of what all requests of a session begin with.
 pub(crate) fn cache_key(system: Option<&str>, tools: &[ToolSpec]) -> String {
+    /// The last beginning and its hash: the next request mostly has the same, and to compare is much faster.
+    static LAST: Mutex<(Vec<u8>, u32)> = Mutex::new((Vec::new(), OFFSET));
+
+    let mut beginning = system.unwrap_or_default().as_bytes().to_vec();
     // Texts and JSON values: nothing in them can fail to be written.
-    let tools = serde_json::to_string(tools).unwrap_or_default();
-    let hash = [system.unwrap_or_default(), &tools]
-        .into_iter()
-        .flat_map(str::bytes)
-        .fold(OFFSET, |hash, byte| {
-            (hash ^ u32::from(byte)).wrapping_mul(PRIME)
-        });
-    format!("stud-{hash:08x}")
+    let _ = serde_json::to_writer(&mut beginning, tools);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.0 != beginning {
+        let hash = hash_of(&beginning);
+        *last = (beginning, hash);
+    }
+    format!("stud-{:08x}", last.1)
+}
+
+fn hash_of(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(OFFSET, |hash, byte| {
+        (hash ^ u32::from(*byte)).wrapping_mul(PRIME)
+    })
 }
 
 /// FNV-1a, 32 bits: fast, known to everyone, and nothing here needs more.

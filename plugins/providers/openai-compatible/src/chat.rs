@@ -15,13 +15,13 @@ use stud_sdk::provider::{Request, ToolSpec, Verbatim};
 use crate::cache_key::cache_key;
 use crate::options::Options;
 
-/// The request to the backend: its body, and its tools as text.
+/// The request to the backend: its body, and those members that are text already.
 pub(crate) fn compose(
-    request: Request,
+    request: &Request,
     model: String,
     options: &Options,
-) -> Result<(Value, Option<String>)> {
-    let bag = Bag::new(&options.default_params.0, options.max_tokens, &request);
+) -> Result<(Value, Vec<(&'static str, String)>)> {
+    let bag = Bag::new(&options.default_params.0, options.max_tokens, request);
     let settled = params::settle(bag, &model)?;
     let mut body = settled.members;
     let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);
@@ -32,15 +32,16 @@ pub(crate) fn compose(
         "prompt_cache_key",
         cache_key(request.system.as_deref(), &request.tools).into(),
     );
-    let tools = (!request.tools.is_empty()).then(|| {
+    let system = request.system.as_deref();
+    let messages = messages::write(system, &request.messages, settled.system_role)?;
+    let mut written = vec![("messages", messages)];
+    if !request.tools.is_empty() {
         let tools = request.tools.iter();
         let tools: Vec<_> = tools.map(|spec| Tool::of(spec, settled.strict)).collect();
         // Texts, and JSON as it came: nothing in them can fail to be written.
-        serde_json::to_string(&tools).unwrap_or_default()
-    });
-    let messages = messages::read(request.system, request.messages, settled.system_role)?;
-    put("messages", messages.into());
-    Ok((body.into(), tools))
+        written.push(("tools", serde_json::to_string(&tools).unwrap_or_default()));
+    }
+    Ok((body.into(), written))
 }
 
 /// A tool, as the backend wants to be told of it.

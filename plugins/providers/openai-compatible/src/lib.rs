@@ -74,15 +74,15 @@ impl Provider for OpenAiCompatible {
         self.roster.check_tools(&model, request.tools.len())?;
         let ids = CallIds::of(&request);
         let shape = self.options.api_shape;
-        let (path, (body, tools)) = match shape {
+        let (path, (body, verbatim)) = match shape {
             ApiShape::ChatCompletions => (
                 "/chat/completions",
-                chat::compose(request, model, &self.options)?,
+                chat::compose(&request, model, &self.options)?,
             ),
             ApiShape::Responses => {
                 let reasoning = &self.reasoning;
                 let body = responses::compose(request, model, &self.options, reasoning)?;
-                ("/responses", (body, None))
+                ("/responses", (body, Vec::new()))
             }
         };
         let mut post = Post {
@@ -90,7 +90,7 @@ impl Provider for OpenAiCompatible {
             headers: Vec::new(),
             auth: Auth::Bearer,
             body,
-            verbatim: tools.map(|tools| ("tools", tools)),
+            verbatim,
         };
         loop {
             self.omissions.apply(&mut post.body);

@@ -3,7 +3,10 @@
 //! The connection is served on the runtime's thread, where an answer that comes in very many small parts costs no
 //! switch of threads for each. What has gathered goes over to the host together.
 
+use std::future::poll_fn;
 use std::ops::ControlFlow;
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -32,6 +35,9 @@ const MAX_COMPLAINT_BYTES: usize = 64 * 1024;
 /// How many batches of pieces may wait for the host.
 const QUEUE: usize = 64;
 
+/// How much of an answer may gather before it goes over to the host, though more is at hand.
+const GATHERED: usize = 16 * 1024;
+
 /// How long the rest of a finished answer is waited for, so that its connection can be used again.
 const DRAIN_TIME: Duration = Duration::from_secs(2);
 
@@ -46,23 +52,29 @@ pub struct Post {
     pub auth: Auth,
     /// The request itself, an object.
     pub body: Value,
-    /// A member of it that is JSON already.
-    pub verbatim: Option<(&'static str, String)>,
+    /// Members of it that are JSON already.
+    pub verbatim: Vec<(&'static str, String)>,
 }
 
 impl Post {
     /// The request as it is sent.
     fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
         let mut bytes = serde_json::to_vec(&self.body)?;
-        if let Some((name, json)) = &self.verbatim
-            && bytes.last() == Some(&b'}')
-        {
-            bytes.pop();
-            let comma = if bytes.len() > 1 { "," } else { "" };
-            bytes.extend_from_slice(format!("{comma}\"{name}\":").as_bytes());
-            bytes.extend_from_slice(json.as_bytes());
-            bytes.push(b'}');
+        if self.verbatim.is_empty() || bytes.pop() != Some(b'}') {
+            return Ok(bytes);
         }
+        let sizes = self
+            .verbatim
+            .iter()
+            .map(|(name, json)| name.len() + json.len());
+        bytes.reserve(sizes.sum::<usize>() + 8 * self.verbatim.len());
+        for (name, json) in &self.verbatim {
+            let comma = if bytes.len() > 1 { "," } else { "" };
+            for piece in [comma, "\"", name, "\":", json] {
+                bytes.extend_from_slice(piece.as_bytes());
+            }
+        }
+        bytes.push(b'}');
         Ok(bytes)
     }
 }
@@ -118,11 +130,19 @@ impl Endpoint {
             let task = engine::begin(line.hear(sending, dialect, outbox))?;
             let mut waiting = Vec::new();
             while inbox.recv_many(&mut waiting, QUEUE).await > 0 {
-                let mut pieces = Pieces::default();
-                waiting.drain(..).for_each(|later| pieces.append(later));
+                let (mut pieces, mut over) = (Pieces::default(), None);
+                for heard in waiting.drain(..) {
+                    pieces.append(heard.pieces);
+                    over = heard.over;
+                }
                 pieces.deliver(out).await;
+                if let Some(over) = over {
+                    return over;
+                }
             }
-            task.result().await.unwrap_or_else(|| Err(unfinished()))
+            // It did not say how it ended, so it was ended or panicked.
+            task.result().await;
+            Err(unfinished())
         };
         let answered = cx.unless_cancelled(answer).await?;
         answered.map_err(|failure: Failure| failure.into_error(key.as_ref()))
@@ -155,6 +175,13 @@ impl Endpoint {
     }
 }
 
+/// What goes over to the host at once, so that it wakes up once for it.
+struct Heard {
+    pieces: Pieces,
+    /// How the answer ended, with its last pieces.
+    over: Option<Result<FinishReason, Failure>>,
+}
+
 /// A connection, as seen from the runtime's thread.
 struct Line {
     host: String,
@@ -165,8 +192,23 @@ impl Line {
     async fn hear<D: Dialect>(
         self,
         sending: RequestBuilder,
+        dialect: D,
+        outbox: mpsc::Sender<Heard>,
+    ) {
+        let mut pieces = Pieces::default();
+        let over = self.listen(sending, dialect, &mut pieces, &outbox).await;
+        // What came before a failure is shown before it. Nobody may be there any more to see it.
+        let over = Some(over);
+        let _ = outbox.send(Heard { pieces, over }).await;
+    }
+
+    /// Listens to the end. What is left in `pieces` has not been passed on.
+    async fn listen<D: Dialect>(
+        &self,
+        sending: RequestBuilder,
         mut dialect: D,
-        outbox: mpsc::Sender<Pieces>,
+        pieces: &mut Pieces,
+        outbox: &mpsc::Sender<Heard>,
     ) -> Result<FinishReason, Failure> {
         let mut response = self.patiently(sending.send()).await?;
         if !response.status().is_success() {
@@ -176,28 +218,39 @@ impl Line {
             return Err(failure);
         }
         let mut parser = Parser::default();
-        let mut heard = 0;
+        let (mut heard, mut gathered) = (0, 0);
         loop {
-            let mut pieces = Pieces::default();
-            let chunk = self.patiently(response.chunk()).await?;
+            let at_hand = match gathered {
+                0..GATHERED => at_hand(response.chunk()).await,
+                _ => None,
+            };
+            let chunk = match at_hand {
+                Some(chunk) => chunk.map_err(|error| lost(&self.host, error))?,
+                None => {
+                    gathered = 0;
+                    if !pieces.is_empty() {
+                        let pieces = std::mem::take(pieces);
+                        let sent = outbox.send(Heard { pieces, over: None }).await;
+                        sent.map_err(|_| unfinished())?;
+                    }
+                    self.patiently(response.chunk()).await?
+                }
+            };
             let ended = chunk.is_none();
             let progress = match chunk {
                 Some(bytes) => {
+                    gathered += bytes.len();
                     heard += bytes.len() as u64;
                     if heard > MAX_RESPONSE_BYTES {
                         return Err(too_long());
                     }
-                    parser.feed(&bytes, |event| dialect.event(event, &mut pieces))
+                    parser.feed(&bytes, |event| dialect.event(event, pieces))
                 }
-                None => match parser.end(|event| dialect.event(event, &mut pieces)) {
-                    Ok(Progress::Continue(())) => dialect.end(&mut pieces).map(Progress::Break),
+                None => match parser.end(|event| dialect.event(event, pieces)) {
+                    Ok(Progress::Continue(())) => dialect.end(pieces).map(Progress::Break),
                     finished => finished,
                 },
             };
-            // What came before a failure is shown before it.
-            if !pieces.is_empty() && outbox.send(pieces).await.is_err() {
-                return Err(unfinished());
-            }
             if let Progress::Break(reason) = progress? {
                 if !ended {
                     tokio::spawn(drain(response));
@@ -263,6 +316,16 @@ impl Line {
         }
         body
     }
+}
+
+/// What can be had without waiting.
+async fn at_hand<T>(work: impl Future<Output = T>) -> Option<T> {
+    let mut work = pin!(work);
+    poll_fn(|cx| match work.as_mut().poll(cx) {
+        Poll::Ready(done) => Poll::Ready(Some(done)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
 }
 
 /// Reads what is left of an answer that is whole, which is nearly always nothing.

@@ -46,7 +46,7 @@ impl Provider for Plain {
             headers: vec![("x-model", request.model_id)],
             auth: Auth::Bearer,
             body: json!({"said": request.messages[0].content.text()}),
-            verbatim: None,
+            verbatim: Vec::new(),
         };
         self.0.ask(&post, Speech, &out, cx).await
     }
