@@ -72,7 +72,7 @@ pub enum Content {
 }
 
 /// One part of a message.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(
     tag = "type",
@@ -177,6 +177,67 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
+/// The members that parts have, before it is known which part it is.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Members {
+    r#type: PartType,
+    text: Option<String>,
+    url: Option<String>,
+    media_type: Option<String>,
+    tool_call_id: Option<String>,
+    tool_name: Option<String>,
+    #[serde(default, deserialize_with = "whatever_is_there")]
+    args: Option<Value>,
+    content: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum PartType {
+    Text,
+    Image,
+    ToolCall,
+    ToolResult,
+}
+
+/// `null` is there, too.
+fn whatever_is_there<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl<'de> Deserialize<'de> for Part {
+    /// Reads all members there can be, which takes less than to keep them until it is known which ones are needed.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        fn needed<T, E: serde::de::Error>(name: &'static str, member: Option<T>) -> Result<T, E> {
+            member.ok_or_else(|| E::missing_field(name))
+        }
+
+        let members = Members::deserialize(deserializer)?;
+        Ok(match members.r#type {
+            PartType::Text => Self::Text {
+                text: needed("text", members.text)?,
+            },
+            PartType::Image => Self::Image {
+                url: needed("url", members.url)?,
+                media_type: members.media_type,
+            },
+            PartType::ToolCall => Self::ToolCall {
+                tool_call_id: needed("toolCallId", members.tool_call_id)?,
+                tool_name: needed("toolName", members.tool_name)?,
+                args: needed("args", members.args)?,
+            },
+            PartType::ToolResult => Self::ToolResult {
+                tool_call_id: needed("toolCallId", members.tool_call_id)?,
+                tool_name: needed("toolName", members.tool_name)?,
+                content: needed("content", members.content)?,
+            },
+        })
+    }
+}
+
 impl From<&str> for Content {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
@@ -228,6 +289,32 @@ mod tests {
         assert_eq!(request.messages[1].content.text(), "What is this?");
         assert_eq!(request.messages[3].content.text(), "a cat");
         assert_eq!(serde_json::to_value(request).unwrap(), json);
+    }
+
+    #[test]
+    fn a_part_has_the_members_of_its_type_in_any_order() {
+        let part = |json: &str| serde_json::from_str::<Part>(json).map_err(|why| why.to_string());
+        let call =
+            part(r#"{"args":null,"toolName":"a","more":[1],"toolCallId":"c","type":"tool-call"}"#);
+        let expected = Part::ToolCall {
+            tool_call_id: "c".to_owned(),
+            tool_name: "a".to_owned(),
+            args: Value::Null,
+        };
+        assert_eq!(call, Ok(expected));
+        for (json, why) in [
+            (r#"{"text":"a"}"#, "missing field `type`"),
+            (r#"{"type":"text"}"#, "missing field `text`"),
+            (r#"{"type":"image","text":"a"}"#, "missing field `url`"),
+            (
+                r#"{"type":"tool-call","toolCallId":"c","toolName":"a"}"#,
+                "missing field `args`",
+            ),
+            (r#"{"type":"song"}"#, "unknown variant `song`"),
+        ] {
+            let error = part(json).unwrap_err();
+            assert!(error.starts_with(why), "{json}: {error}");
+        }
     }
 
     #[test]
