@@ -234,16 +234,26 @@ fn severity(name: &str) -> Severity {
 struct Feed {
     ext_id: String,
     accepts: Accepts,
-    mailbox: Arc<Mailbox<Record>>,
+    mailbox: Arc<Mailbox<Told>>,
+}
+
+/// What goes to a logger. It becomes a record where the logger is served.
+enum Told {
+    Audit(Box<AuditRecord>),
+    Diagnostic(Record),
 }
 
 impl Feed {
     fn new(sink: Arc<Sink>) -> Self {
         let ext_id = sink.plugin.identity().ext_id.as_str().to_owned();
         let accepts = sink.accepts;
-        let mailbox = Mailbox::new(Pace::Leisurely, move |records: VecDeque<Record>| {
+        let mailbox = Mailbox::new(Pace::Leisurely, move |told: VecDeque<Told>| {
             sink.gather();
-            for record in records {
+            for told in told {
+                let record = match told {
+                    Told::Audit(record) => audit_record(*record),
+                    Told::Diagnostic(record) => record,
+                };
                 // A logger that fails here fails for events too, and there it is told.
                 let _ = sink.take(&record);
             }
@@ -263,13 +273,13 @@ impl Listener for Feed {
 
     fn hear_audit(&self, record: &AuditRecord) {
         if self.accepts.audit {
-            self.mailbox.post(audit_record(record.clone()));
+            self.mailbox.post(Told::Audit(Box::new(record.clone())));
         }
     }
 
     fn hear_diagnostic(&self, item: &DiagnosticItem) {
         if self.accepts.diagnostics {
-            self.mailbox.post(diagnostic_record(item));
+            self.mailbox.post(Told::Diagnostic(diagnostic_record(item)));
         }
     }
 }

@@ -95,13 +95,23 @@ pub fn rfc3339(time: SystemTime) -> String {
         .unwrap_or_default();
     let (days, seconds) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
     let (year, month, day) = civil(days);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}Z",
-        seconds / 3600,
-        seconds / 60 % 60,
-        seconds % 60,
-        since.subsec_millis()
-    )
+    let mut text = String::with_capacity("2000-01-01T00:00:00.000Z".len());
+    // Every record and event has its time, so this does without the machinery of `format!`.
+    let mut put = |number: u64, mut place: u64, after: char| {
+        while place > 0 {
+            text.push(char::from(b'0' + (number / place % 10) as u8));
+            place /= 10;
+        }
+        text.push(after);
+    };
+    put(year, 1000, '-');
+    put(month, 10, '-');
+    put(day, 10, 'T');
+    put(seconds / 3600, 10, ':');
+    put(seconds / 60 % 60, 10, ':');
+    put(seconds % 60, 10, '.');
+    put(u64::from(since.subsec_millis()), 100, 'Z');
+    text
 }
 
 /// The Gregorian date of a day counted from 1970-01-01.

@@ -1,7 +1,5 @@
 //! One record as one line of the file.
 
-use std::fmt::Write as _;
-
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use stud_host_api::audit::AuditRecord;
@@ -26,51 +24,51 @@ pub(super) struct Line {
 /// Only the payload can hold anything that is hard to write canonically; the members around it are text and small
 /// numbers, and their order is fixed. A reader that canonicalizes the whole line gets the same bytes.
 pub(super) fn write(record: &AuditRecord, payload: &str, seq: u64, prev_hash: &str) -> Line {
-    let mut text = Members::new(payload.len() + 512);
+    let mut text = Members(Vec::with_capacity(payload.len() + 640));
     text.string("actor", &record.actor);
     text.string("class", &record.class);
     text.string("correlationId", &record.correlation_id);
     if let Some(depth) = record.depth {
-        text.raw("depth", &depth.to_string());
+        text.raw("depth", depth.to_string().as_bytes());
     }
     let place_of_hash = text.0.len();
     text.optional("kind", record.kind.as_deref());
     text.optional("parentSessionId", record.parent_session_id.as_deref());
-    text.raw("payload", payload);
+    text.raw("payload", payload.as_bytes());
     text.string("prevHash", prev_hash);
-    text.raw("seq", &seq.to_string());
+    text.raw("seq", seq.to_string().as_bytes());
     text.string("sessionId", &record.session_id);
     text.optional("subagentId", record.subagent_id.as_deref());
     text.string("timestamp", &record.timestamp);
-    let mut text = text.0;
-    text.push('}');
-    let hash = hash_of(text.as_bytes());
-    text.insert_str(place_of_hash, &format!(",\"hash\":\"{hash}\""));
-    text.push('\n');
-    Line {
-        bytes: text.into_bytes(),
-        hash,
-    }
+    let mut bytes = text.0;
+    bytes.push(b'}');
+    let hash = hash_of(&bytes);
+    let member = [",\"hash\":\"", &hash, "\""].concat();
+    bytes.splice(place_of_hash..place_of_hash, member.into_bytes());
+    bytes.push(b'\n');
+    Line { bytes, hash }
 }
 
 /// An object in the making.
-struct Members(String);
+struct Members(Vec<u8>);
 
 impl Members {
-    fn new(room: usize) -> Self {
-        Self(String::with_capacity(room))
+    fn name(&mut self, name: &str) {
+        let before = if self.0.is_empty() { b'{' } else { b',' };
+        self.0.extend_from_slice(&[before, b'"']);
+        self.0.extend_from_slice(name.as_bytes());
+        self.0.extend_from_slice(b"\":");
     }
 
-    fn raw(&mut self, name: &str, json: &str) {
-        let before = if self.0.is_empty() { '{' } else { ',' };
-        self.0.push(before);
-        // Writing to a `String` cannot fail.
-        let _ = write!(self.0, "\"{name}\":{json}");
+    fn raw(&mut self, name: &str, json: &[u8]) {
+        self.name(name);
+        self.0.extend_from_slice(json);
     }
 
     fn string(&mut self, name: &str, value: &str) {
+        self.name(name);
         // Text can always be written as JSON, and is escaped as the canonical form wants it.
-        self.raw(name, &serde_json::to_string(value).unwrap_or_default());
+        let _ = serde_json::to_writer(&mut self.0, value);
     }
 
     fn optional(&mut self, name: &str, value: Option<&str>) {
@@ -161,10 +159,9 @@ fn is_with_hash(line: &[u8], body: &[u8], hash: &str) -> bool {
 }
 
 fn hash_of(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(GENESIS.len());
-    for byte in Sha256::digest(bytes) {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |four_bits: u8| char::from(DIGITS[usize::from(four_bits)]);
+    let digest = Sha256::digest(bytes);
+    let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(digit).collect()
 }
