@@ -45,8 +45,15 @@ pub fn validate(inspected: Inspected, settings: &Settings) -> Result<Validated, 
         document,
         section,
     } = inspected;
+    let refuse = |track: Track, why: Diagnostic, document: &Value| {
+        let why = point_at(why, &track, document);
+        Err(track.refuse(why))
+    };
+    let manifest = match shape::check(&mut track, document) {
+        Ok(manifest) => manifest,
+        Err((why, document)) => return refuse(track, why, &document),
+    };
     let checked = (|| {
-        let manifest = shape::check(&mut track, &document)?;
         track.pass(Stage::Shape);
         versions::check_contract(&track, &manifest)?;
         track.pass(Stage::ContractVersion);
@@ -63,10 +70,10 @@ pub fn validate(inspected: Inspected, settings: &Settings) -> Result<Validated, 
         track.pass(Stage::ConfigSchema);
         let members = category::check(&mut track, &manifest, folder)?;
         track.pass(Stage::Category);
-        Ok((manifest, members, effective))
+        Ok((members, effective))
     })();
     match checked {
-        Ok((manifest, members, effective)) => Ok(Validated {
+        Ok((members, effective)) => Ok(Validated {
             track,
             manifest: Arc::new(manifest),
             members: Arc::new(members),
@@ -75,10 +82,7 @@ pub fn validate(inspected: Inspected, settings: &Settings) -> Result<Validated, 
             enabled: effective.enabled,
             section,
         }),
-        Err(why) => {
-            let why = point_at(why, &track, &document);
-            Err(track.refuse(why))
-        }
+        Err(why) => refuse(track, why, &manifest.document),
     }
 }
 

@@ -88,8 +88,8 @@ pub(crate) fn check(
 
 /// The typed members, once their telling parts were checked one by one.
 fn read<T: DeserializeOwned>(document: &Document<'_>) -> Result<T, Diagnostic> {
-    let value = Value::Object(document.members.clone());
-    T::deserialize(&value).map_err(|error| {
+    T::deserialize(document.members).map_err(|error| {
+        let value = Value::Object(document.members.clone());
         invalid(
             document.track,
             document.stage,

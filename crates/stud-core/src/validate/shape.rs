@@ -12,13 +12,19 @@ use super::document::{Document, invalid};
 use crate::contracts;
 use crate::track::Track;
 
-/// Reads the manifest into its typed form.
-pub(crate) fn check(track: &mut Track, value: &Value) -> Result<Manifest, Diagnostic> {
-    let manifest = read(track, value)?;
-    warn_unknown(track, value, manifest.kind);
-    Ok(manifest)
+/// Reads a manifest into its typed form, which keeps the document; what is wrong comes with the document.
+pub(crate) fn check(track: &mut Track, value: Value) -> Result<Manifest, (Diagnostic, Value)> {
+    match read(track, &value) {
+        Ok(mut manifest) => {
+            warn_unknown(track, &value, manifest.kind);
+            manifest.document = value;
+            Ok(manifest)
+        }
+        Err(why) => Err((why, value)),
+    }
 }
 
+/// The typed form, still without the document.
 fn read(track: &Track, value: &Value) -> Result<Manifest, Diagnostic> {
     let document = Document::new(track, Stage::Shape, String::new(), value)?;
 
@@ -90,7 +96,7 @@ fn read(track: &Track, value: &Value) -> Result<Manifest, Diagnostic> {
             .to_owned(),
         panic_strategy: document.words("panicStrategy", "`unwind`")?.to_owned(),
         abi: read_abi(&document)?,
-        document: value.clone(),
+        document: Value::Null,
         ext_id,
     })
 }
@@ -218,8 +224,8 @@ fn read_as<T: serde::de::DeserializeOwned>(
     document: &Document<'_>,
     expected: &str,
 ) -> Result<T, Diagnostic> {
-    let value = Value::Object(document.members.clone());
-    T::deserialize(&value).map_err(|error| {
+    T::deserialize(document.members).map_err(|error| {
+        let value = Value::Object(document.members.clone());
         invalid(
             document.track,
             document.stage,

@@ -66,6 +66,11 @@ fn holds(keyword: &str, rule: &Value, schema: &Map<String, Value>, value: &Value
             Value::Array(items) => items.iter().all(|item| plainly_fits(rule, item)),
             _ => true,
         },
+        "pattern" => match (rule, value) {
+            (Value::String(pattern), Value::String(text)) => plainly_begins(pattern, text),
+            (Value::String(_), _) => true,
+            _ => false,
+        },
         "minLength" => {
             length(value).is_none_or(|length| rule.as_u64().is_some_and(|least| length >= least))
         }
@@ -100,6 +105,35 @@ fn is_a(kind: &str, value: &Value) -> bool {
         "integer" => value.is_i64() || value.is_u64(),
         _ => false,
     }
+}
+
+/// Whether a text surely matches a pattern that only says how it begins, such as `^[Hh]ttps?://`: characters that
+/// mean themselves, or sets of them, each of which may be left out.
+fn plainly_begins(pattern: &str, text: &str) -> bool {
+    let means_itself = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | ':' | '_' | ' ');
+    let Some(mut pattern) = pattern.strip_prefix('^') else {
+        return false;
+    };
+    let mut text = text.chars().peekable();
+    while let Some(first) = pattern.chars().next() {
+        let step = match pattern.strip_prefix('[') {
+            Some(set) => set.split_once(']'),
+            None => Some(pattern.split_at(first.len_utf8())),
+        };
+        let Some((set, rest)) = step else {
+            return false;
+        };
+        if set.is_empty() || !set.chars().all(means_itself) {
+            return false;
+        }
+        let is_there = text.next_if(|c| set.contains(*c)).is_some();
+        pattern = match rest.strip_prefix('?') {
+            Some(rest) => rest,
+            None if is_there => rest,
+            None => return false,
+        };
+    }
+    true
 }
 
 fn length(value: &Value) -> Option<u64> {
@@ -141,6 +175,9 @@ mod tests {
             json!({"type": "object", "properties": {"a": true}, "additionalProperties": {"type": "string"}}),
             json!({"properties": {"a": {"minimum": 2}}, "items": false}),
             json!({"pattern": "^a"}),
+            json!({"pattern": "^[Hh]ttps?://"}),
+            json!({"pattern": "^ab*[a-c]?"}),
+            json!({"pattern": "a$"}),
             json!({"not": {}}),
             json!({"patternProperties": {"^b": false}, "additionalProperties": true}),
             json!({"oneOf": [true, true]}),
