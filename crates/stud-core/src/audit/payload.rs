@@ -9,9 +9,10 @@ const LONGEST: usize = 1024 * 1024;
 
 /// The text of a payload, which is shortened first if there is too much of it.
 pub(super) fn text(payload: &mut Map<String, Value>) -> serde_json::Result<String> {
-    let text = match payload.iter().all(is_plain) && payload.keys().is_sorted() {
-        true => serde_json::to_string(payload)?,
-        false => serde_json_canonicalizer::to_string(payload)?,
+    let text = if payload.iter().all(is_plain) && payload.keys().is_sorted() {
+        serde_json::to_string(payload)?
+    } else {
+        serde_json_canonicalizer::to_string(payload)?
     };
     if text.len() <= LONGEST {
         return Ok(text);

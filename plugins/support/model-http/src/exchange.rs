@@ -224,17 +224,16 @@ impl Line {
                 0..GATHERED => at_hand(response.chunk()).await,
                 _ => None,
             };
-            let chunk = match at_hand {
-                Some(chunk) => chunk.map_err(|error| lost(&self.host, error))?,
-                None => {
-                    gathered = 0;
-                    if !pieces.is_empty() {
-                        let pieces = std::mem::take(pieces);
-                        let sent = outbox.send(Heard { pieces, over: None }).await;
-                        sent.map_err(|_| unfinished())?;
-                    }
-                    self.patiently(response.chunk()).await?
+            let chunk = if let Some(chunk) = at_hand {
+                chunk.map_err(|error| lost(&self.host, error))?
+            } else {
+                gathered = 0;
+                if !pieces.is_empty() {
+                    let pieces = std::mem::take(pieces);
+                    let sent = outbox.send(Heard { pieces, over: None }).await;
+                    sent.map_err(|_| unfinished())?;
                 }
+                self.patiently(response.chunk()).await?
             };
             let ended = chunk.is_none();
             let progress = match chunk {
