@@ -286,6 +286,10 @@ impl Subscriber for EndOfInput {
 fn fit_to_start(
     ground: &Ground,
     session: &Session,
+
+    fn hears_phases(&self) -> bool {
+        false
+    }
     refused: Option<Diagnostic>,
 ) -> Result<(), Diagnostic> {
     if let Some(refused) = refused {
