@@ -216,6 +216,8 @@ codes! {
         ShapeInvalid => SHAPE_INVALID, since "0.1.0";
         /// Stored plugin state does not say which version of its shape it has.
         SlotVersionMissing => SLOT_VERSION_MISSING, since "0.1.0";
+        /// A span belongs to no turn and no other correlation.
+        SpanWithoutCorrelation => SPAN_WITHOUT_CORRELATION, since "0.1.0";
         /// A stage's completion schema is not a valid JSON Schema.
         StageCompletionSchemaInvalid => STAGE_COMPLETION_SCHEMA_INVALID, since "0.1.0";
         /// A stage's body refers to a context name that nothing provides.
