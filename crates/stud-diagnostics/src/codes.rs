@@ -82,6 +82,8 @@ codes! {
         ContractVersionMismatch => CONTRACT_VERSION_MISMATCH, since "0.1.0";
         /// There is an entry of this id in the settings already.
         DuplicateConfigKey => DUPLICATE_CONFIG_KEY, since "0.1.0";
+        /// A model of one provider is declared twice, and not the same both times.
+        DuplicateModelDeclaration => DUPLICATE_MODEL_DECLARATION, since "0.1.0";
         /// The library does not export the entry symbol its manifest names.
         EntrySymbolMissing => ENTRY_SYMBOL_MISSING, since "0.1.0";
         /// An environment name the plugin requires is not set.
