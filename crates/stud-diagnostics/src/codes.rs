@@ -166,6 +166,8 @@ codes! {
         ManifestMissing => MANIFEST_MISSING, since "0.1.0";
         /// The manifest is not UTF-8 text.
         ManifestNotUtf8 => MANIFEST_NOT_UTF8, since "0.1.0";
+        /// Nobody is there to set a provider up, and none is set up.
+        MissingHeadlessDefaults => MISSING_HEADLESS_DEFAULTS, since "0.1.0";
         /// A provider has no model of the name that was asked for.
         ModelNotInProvider => MODEL_NOT_IN_PROVIDER, since "0.1.0";
         /// The size of a model's window is not a number of tokens.
