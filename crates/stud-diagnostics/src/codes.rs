@@ -242,6 +242,8 @@ codes! {
         ToolNameConflict => TOOL_NAME_CONFLICT, since "0.1.0";
         /// An entry of the trust list is not usable.
         TrustEntryInvalid => TRUST_ENTRY_INVALID, since "0.1.0";
+        /// The list of trusted projects would lie inside another `.stud` folder.
+        TrustScopeViolation => TRUST_SCOPE_VIOLATION, since "0.1.0";
         /// A declared UI role has no handler.
         UIRoleHandlerMissing => UI_ROLE_HANDLER_MISSING, since "0.1.0";
         /// Core was about to write an audit record of a class that does not exist.
