@@ -18,7 +18,7 @@ fn doctor(world: &World, status: i32) -> Value {
     assert_eq!(
         keys(&found),
         [
-            "core", "ok", "plugins", "problems", "sessions", "settings", "trust"
+            "core", "mcp", "ok", "plugins", "problems", "sessions", "settings", "trust"
         ]
     );
     assert_eq!(found["ok"], status == 0);
@@ -201,4 +201,59 @@ fn a_home_that_is_no_folder_is_a_problem() {
     world.set("STUD_HOME", file.to_str().unwrap());
     let found = doctor(&world, 1);
     assert_eq!(problems(&found)[0], "error ExtensionHost/StartupFailure");
+}
+
+#[test]
+fn servers_are_told_with_their_trust_and_not_started() {
+    let world = World::new();
+    assert_eq!(doctor(&world, 0)["mcp"], json!([]));
+    let started = world.path("started");
+    let script = format!("touch {}", started.display());
+    let run = json!({"command": "/bin/sh", "args": ["-c", script]});
+    let servers = json!({
+        "fresh": run,
+        "far": {"type": "streamable-http", "url": "http://127.0.0.1:9/mcp?key=hidden"},
+        "known": run,
+        "moved": run,
+    });
+    world.write("home/mcp.json", json!({"mcpServers": servers}).to_string());
+    let decided = |id: &str| json!({"serverId": id, "decision": "trusted", "grantedAt": 1});
+    let mut moved = decided("moved");
+    moved["fingerprint"] = "sha256:of-another-command".into();
+    let list = json!([decided("known"), moved]);
+    world.write("home/mcp-trust.json", list.to_string());
+
+    let found = doctor(&world, 0);
+    let told: Vec<(&str, &str, &str)> = found["mcp"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|server| {
+            assert_eq!(server["scope"], "global");
+            assert_eq!(server["file"], "<world>/home/mcp.json");
+            assert!(server["next"].as_str().is_some_and(|next| !next.is_empty()));
+            let text = |member: &str| server[member].as_str().unwrap();
+            (text("serverId"), text("transport"), text("trust"))
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("far", "streamable-http", "undecided"),
+            ("fresh", "stdio", "undecided"),
+            ("known", "stdio", "trusted"),
+            ("moved", "stdio", "changed"),
+        ]
+    );
+    assert_eq!(found["mcp"][0]["reach"], "http://127.0.0.1:9/mcp");
+    let shown = world.stud(&["doctor"]);
+    assert!(shown.stdout.contains("MCP servers"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("next: "), "{}", shown.stdout);
+    assert!(!shown.stdout.contains("hidden"), "{}", shown.stdout);
+    assert!(!started.exists(), "nothing is started");
+
+    world.write("home/mcp-trust.json", "{");
+    let found = doctor(&world, 1);
+    assert_eq!(problems(&found), ["error Session/MCPTrustUnavailable"]);
+    assert_eq!(found["mcp"][2]["trust"], "unknown");
 }

@@ -245,3 +245,27 @@ fn decisions_made_at_once_are_all_kept() {
         "{list:#}"
     );
 }
+
+#[test]
+fn the_list_of_trusted_projects_lies_in_no_project() {
+    let world = World::new();
+    world.write("project/.stud/home/settings.json", "{}");
+    for command in [&["trust", "--list"][..], &["trust"]] {
+        let mut stud = world.command();
+        stud.env("STUD_HOME", world.path("project/.stud/home"));
+        let output = stud.args(command).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(
+            stderr.contains("error[Validation/TrustScopeViolation]"),
+            "{stderr}"
+        );
+    }
+    assert!(!world.path("project/.stud/home/trust.json").exists());
+    // A link from elsewhere leads to the same place.
+    std::os::unix::fs::symlink(world.path("project/.stud/home"), world.path("linked")).unwrap();
+    let mut stud = world.command();
+    stud.env("STUD_HOME", world.path("linked"));
+    let output = stud.args(["trust", "--list"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+}

@@ -157,6 +157,47 @@ fn nothing_acknowledged_is_lost_or_doubled_by_two_hundred_kills() {
         "settled twice"
     );
     assert_eq!(settled.len(), asked.len());
+
+    // What was begun is ended, in the transcript and in the audit trail, and once in each.
+    let turns: BTreeSet<&str> = of_kind("turn_start")
+        .map(|turn| turn.payload["turnId"].as_str().unwrap())
+        .collect();
+    let ends: Vec<&str> = of_kind("turn_end")
+        .map(|turn| turn.payload["turnId"].as_str().unwrap())
+        .collect();
+    assert_eq!(ends.len(), turns.len());
+    assert_eq!(ends.into_iter().collect::<BTreeSet<_>>(), turns);
+    let mut open = BTreeSet::new();
+    for (begins, name) in audited(&world, &session) {
+        if begins {
+            assert!(open.insert(name.clone()), "{name} begins twice");
+        } else {
+            assert!(open.remove(&name), "{name} ends twice");
+        }
+    }
+    assert_eq!(open, BTreeSet::new(), "begun and not ended");
+}
+
+/// What the audit trail says was begun and ended, in order.
+fn audited(world: &World, session: &str) -> Vec<(bool, String)> {
+    let trail = world.home().join("sessions").join(session);
+    let trail = std::fs::read_to_string(trail.join("audit/trail.jsonl")).unwrap();
+    let records = trail.lines().map(|line| -> serde_json::Value {
+        // A line that is no record would be a torn one, which resuming moves aside.
+        serde_json::from_str(line).unwrap()
+    });
+    let told = records.filter_map(|record| {
+        let name = match record["class"].as_str()? {
+            "Turn" => format!("turn {}", record["payload"]["turnId"]),
+            "ToolInvocation" => format!("call {}", record["payload"]["toolCallId"]),
+            "ProviderExchange" => format!("exchange of {}", record["correlationId"]),
+            _ => return None,
+        };
+        let kind = record["kind"].as_str()?;
+        let begins = ["TurnStarted", "ToolCallStarted", "ProviderRequest"].contains(&kind);
+        Some((begins, name))
+    });
+    told.collect()
 }
 
 #[test]

@@ -237,3 +237,25 @@ fn parameters_of_the_last_process_are_not_resumed_and_that_is_told() {
         assert_eq!(audited().len(), 2);
     });
 }
+
+#[test]
+fn a_backend_that_compacts_by_itself_beside_core_is_told() {
+    in_both_forms(|bench| {
+        let backend = Backend::start();
+        with_defaults(bench, &backend, json!({}));
+        let ear = bench.ear();
+        let mut talk = bench.talk(&[]);
+        talk.say("/provider claude");
+        talk.is_asked("opus");
+        talk.say(r#"/params contextManagement={"edits":[{"type":"clear_tool_uses"}]}"#);
+        talk.is_asked("contextManagement");
+        talk.end();
+        let told = json!({
+            "providerId": "claude",
+            "modelId": "opus",
+            "paramPath": "contextManagement",
+            "sourceLayer": "/params",
+        });
+        assert_eq!(ear.heard("DoubleCompactionConfigured"), [told]);
+    });
+}

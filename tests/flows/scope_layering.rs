@@ -134,6 +134,34 @@ fn a_config_of_the_project_that_does_not_fit_gives_way_to_the_one_below() {
     });
 }
 
+#[test]
+fn a_key_that_the_extension_did_not_declare_is_unknown() {
+    in_both_forms(|bench| {
+        bench.settings(&json!({"ui": {"line-ui": {"colour": "never"}}}));
+        let found = bench.world.stud(&["doctor", "--json"]);
+        assert_eq!(found.status, 1);
+        let problem = &found.json()["problems"][0];
+        assert_eq!(problem["class"], "Validation");
+        assert_eq!(problem["code"], "UnknownConfigKey");
+        assert_eq!(problem["extId"], "line-ui");
+        assert_eq!(problem["fieldPath"], "/colour");
+        assert_eq!(problem["context"]["extId"], "line-ui");
+        assert_eq!(problem["context"]["key"], "colour");
+        let help = problem["help"].as_array().unwrap();
+        assert!(help.contains(&json!("did you mean `color`?")), "{help:?}");
+        // One of a project gives way to what is below it.
+        bench.settings(&json!({"ui": {"line-ui": {"color": "never"}}}));
+        let project = json!({"ui": {"line-ui": {"colour": "never"}}});
+        bench
+            .world
+            .write("project/.stud/settings.json", project.to_string());
+        bench.trust();
+        let (value, scope, problems) = effective(bench, "ui.line-ui");
+        assert_eq!((value, scope), (json!({"color": "never"}), json!("global")));
+        assert_eq!(problems, ["UnknownConfigKey"]);
+    });
+}
+
 /// Puts `/greet` into a scope under an id of its own.
 fn greeter(bench: &Bench, root: &str, id: &str) {
     bench.place(

@@ -9,7 +9,7 @@ use stud_core::resource_registry::{FetchError, Fetched, ResourceDriver};
 use stud_core::session::Ending;
 use stud_host_api::BoxFuture;
 use stud_host_api::resource::{ResourceRef, ResourceSource};
-use stud_tests::{Live, World, code_of, eventually};
+use stud_tests::{Elf, Live, World, code_of, eventually, fixture};
 
 use crate::stage::{Ear, install, probe};
 
@@ -242,6 +242,57 @@ fn what_providers_add_is_sorted_cut_and_labeled() {
         label("much"),
     ];
     assert_eq!(bench.last_asked()["system"], system.join("\n\n"));
+}
+
+#[test]
+fn one_fragment_has_an_exclusive_slot() {
+    let world = World::new();
+    let other = Elf::read(&fixture("script-context-provider"));
+    let other = other.with_manifest(|manifest| manifest["extId"] = "another-provider".into());
+    let place = "home/context-providers/another-provider/libscript_context_provider.so";
+    world.write(place, other.bytes);
+    let script = json!({"script": world.path("adds-too")});
+    let bench = Bench::in_world(
+        world,
+        json!({"contextProviders": {"another-provider": script}}),
+    );
+    let claim = |content: &str, priority: i64| {
+        let mut claim = fragment("system-message", content, 100, priority);
+        claim["exclusiveSlot"] = "persona".into();
+        claim
+    };
+    let free = fragment("system-message", "free", 100, 0);
+    bench.adds(&json!({"return": [claim("loud", 9), free]}));
+    bench.world.write(
+        "adds-too",
+        json!({"return": [claim("calm", 1)]}).to_string(),
+    );
+    bench.say("hello");
+    let system = bench.last_asked()["system"].as_str().unwrap().to_owned();
+    assert!(
+        system.contains("calm") && system.contains("free"),
+        "{system}"
+    );
+    assert!(!system.contains("loud"), "{system}");
+    let conflicts = bench.ear.all_named("ExclusiveSlotConflict");
+    assert_eq!(conflicts.len(), 1);
+    assert_eq!(
+        conflicts[0]["payload"],
+        json!({
+            "exclusiveSlot": "persona",
+            "winnerExtId": "another-provider",
+            "loserExtId": "script-context-provider",
+        })
+    );
+    let turn = &bench.ear.named("SessionTurnStart")["payload"]["turnId"];
+    assert_eq!(conflicts[0]["correlationId"], *turn);
+    let resolved = &bench.ear.named("FragmentsResolved")["payload"];
+    assert_eq!(resolved["fragmentCount"], 2);
+
+    bench.adds(&json!({"return": [{
+        "kind": "system-message", "content": "x", "tokenBudget": 1, "priority": 0, "exclusiveSlot": " ",
+    }]}));
+    assert_eq!(bench.refused("again").0, "Validation/FragmentShapeInvalid");
 }
 
 #[test]

@@ -219,6 +219,51 @@ fn a_turn_is_told_from_its_start_to_its_end() {
     assert_eq!(start["payload"]["turnId"], end["payload"]["turnId"]);
 }
 
+/// What was told of the phases of one plugin: name of the event, phase and duration.
+fn phases(told: Vec<Value>, of: &str) -> Vec<(String, String, u64)> {
+    let told = told.into_iter().filter(|event| {
+        let name = event["heard"].as_str().unwrap();
+        name.starts_with("LifecyclePhase") && event["payload"]["extensionId"] == of
+    });
+    told.map(|event| {
+        assert_eq!(event["correlationId"], of);
+        let payload = &event["payload"];
+        let keys: Vec<&String> = payload.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["durationMs", "extensionId", "phase"]);
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let took = payload["durationMs"].as_u64().unwrap();
+        (text(&event["heard"]), text(&payload["phase"]), took)
+    })
+    .collect()
+}
+
+fn are_whole(told: &[(String, String, u64)], phases: &[&str]) {
+    let names: Vec<(&str, &str)> = told.iter().map(|told| (&*told.0, &*told.1)).collect();
+    let each = |phase| [("LifecyclePhaseStart", phase), ("LifecyclePhaseEnd", phase)];
+    let expected: Vec<_> = phases.iter().copied().flat_map(each).collect();
+    assert_eq!(names, expected);
+    for (name, _, took) in told {
+        assert!(name == "LifecyclePhaseEnd" || *took == 0, "{told:?}");
+    }
+}
+
+#[test]
+fn the_phases_of_plugins_are_told_to_those_who_are_there() {
+    let world = World::new();
+    let early = ui(&world, "a-early", &json!({}));
+    let late = ui(&world, "b-late", &json!({}));
+    let live = world.live(vec![echo::stud_plugin()]);
+    let ear = Ear::of(&live);
+    live.session().close().unwrap();
+    early.heard("SessionClosed");
+    late.heard("SessionClosed");
+    are_whole(&phases(stream(&early), "b-late"), &["init", "activate"]);
+    assert_eq!(phases(stream(&late), "a-early"), []);
+    for id in ["a-early", "b-late", "echo"] {
+        are_whole(&phases(ear.all(), id), &["deactivate", "dispose"]);
+    }
+}
+
 #[test]
 fn whoever_only_answers_hears_nothing() {
     let world = World::new();

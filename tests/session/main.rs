@@ -14,6 +14,7 @@ mod reload;
 mod resume;
 mod bench;
 mod context;
+mod models;
 mod compaction;
 mod late;
 mod program;

@@ -133,6 +133,7 @@ fn after_a_crash_what_was_acknowledged_is_answered_once_and_what_was_open_is_clo
     );
     assert_eq!(results[0]["payload"]["unknown"], true);
     assert_eq!(one.all_seen().len(), 1, "nobody is asked again");
+    let ends = ends_of_killed_turn(&one, &request["payload"]["toolCallId"]);
     let id = live.session().id().to_owned();
     live.session().close().unwrap();
 
@@ -140,7 +141,50 @@ fn after_a_crash_what_was_acknowledged_is_answered_once_and_what_was_open_is_clo
     assert!(!again.session().has_inputs());
     assert_eq!(records(&one, "interaction_response").len(), 1);
     assert_eq!(records(&one, "tool_result").len(), 1);
+    let call = &request["payload"]["toolCallId"];
+    assert_eq!(ends_of_killed_turn(&one, call), ends, "closed once");
     again.session().close().unwrap();
+}
+
+/// Holds that the turn in which `call` was killed has its ends in transcript and audit trail, and gives its records.
+fn ends_of_killed_turn(ui: &Ui, call: &Value) -> Vec<Value> {
+    let begun = ui
+        .door
+        .call("audit.query", &json!({"kind": "ToolCallStarted"}))
+        .unwrap();
+    let begun = begun.as_array().unwrap();
+    let killed = begun
+        .iter()
+        .find(|record| record["payload"]["toolCallId"] == *call)
+        .unwrap();
+    let turn = &killed["correlationId"];
+    let mut of_turn = ui.door.call("audit.query", &json!({})).unwrap();
+    let of_turn = of_turn.as_array_mut().unwrap();
+    of_turn.retain(|record| record["correlationId"] == *turn);
+    let one = |kind: &str| {
+        let mut found = of_turn.iter();
+        let record = found.find(|record| record["kind"] == kind).unwrap();
+        assert!(found.all(|record| record["kind"] != kind), "{kind} twice");
+        assert_eq!(record["payload"]["reason"], "server_restarted");
+        assert!(record["payload"]["durationMs"].is_u64());
+        record.clone()
+    };
+    let failed = one("ToolCallFailed");
+    assert_eq!(failed["class"], "ToolInvocation");
+    assert_eq!(failed["payload"]["toolCallId"], *call);
+    assert_eq!(failed["payload"]["toolName"], "ask_user");
+    assert_eq!(failed["payload"]["unknown"], true);
+    let ended = one("TurnError");
+    assert_eq!(ended["class"], "Turn");
+    assert_eq!(ended["payload"]["turnId"], *turn);
+    let ends = records(ui, "turn_end");
+    let mut ends = ends.iter().filter(|end| end["correlationId"] == *turn);
+    assert_eq!(
+        ends.next().unwrap()["payload"],
+        json!({"turnId": turn, "status": "failed", "reason": "server_restarted"})
+    );
+    assert_eq!(ends.next(), None);
+    of_turn.clone()
 }
 
 #[test]

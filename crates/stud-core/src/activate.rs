@@ -15,6 +15,7 @@ use stud_host_api::HostApi;
 
 use crate::bind::{Bound, Table};
 use crate::limits::Limits;
+use crate::platform;
 use crate::scope::Scope;
 use crate::sync::{Mutex, lock};
 use crate::track::{Refused, Track};
@@ -100,6 +101,45 @@ impl Life {
 pub trait HostSource: Send + Sync {
     /// A host that knows who it serves.
     fn host_for(&self, plugin: &Arc<Identity>) -> Arc<dyn HostApi>;
+
+    /// A phase of a plugin begins, or has succeeded. Nothing is told of the end of one that failed.
+    fn phase(&self, plugin: &Identity, phase: Phase, moment: Moment) {
+        let _ = (plugin, phase, moment);
+    }
+}
+
+/// A moment in a phase of a plugin's life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// It begins.
+    Start,
+    /// It has succeeded, and took so many milliseconds.
+    End(u64),
+}
+
+/// Whoever hears of the phases of one plugin, from its first to its last.
+#[derive(Clone)]
+struct Witness {
+    hosts: Arc<dyn HostSource>,
+    plugin: Arc<Identity>,
+}
+
+impl Witness {
+    /// Tells that `phase` begins, and when `run` has succeeded that it is over.
+    fn of<T, E>(&self, phase: Phase, run: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        self.hosts.phase(&self.plugin, phase, Moment::Start);
+        let began = platform::ticks();
+        let done = run()?;
+        let took = (platform::ticks() - began) / 1_000_000;
+        self.hosts.phase(&self.plugin, phase, Moment::End(took));
+        Ok(done)
+    }
+}
+
+impl std::fmt::Debug for Witness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Witness").finish_non_exhaustive()
+    }
 }
 
 /// What it takes to run plugins.
@@ -123,6 +163,7 @@ pub enum Wanted {
 #[derive(Debug)]
 pub struct Active {
     identity: Arc<Identity>,
+    witness: Witness,
     running: Running,
     track: Track,
     bound: Bound,
@@ -156,6 +197,15 @@ impl Active {
         let compiled = build().ok().map(Arc::new);
         validators.insert(tool.to_owned(), compiled.clone());
         compiled
+    }
+
+    /// Runs one phase of its life, and lets whoever listens hear of it.
+    pub(crate) fn witnessed<T, E>(
+        &self,
+        phase: Phase,
+        run: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.witness.of(phase, run)
     }
 
     /// Its instance.
@@ -246,12 +296,17 @@ pub fn activate(
         life: Life::default(),
     });
     let host = stud_host_api::wire::serve(means.hosts.host_for(&identity));
-    let started = start(&identity, *table, host, wanted, &means.limits);
+    let witness = Witness {
+        hosts: means.hosts.clone(),
+        plugin: identity.clone(),
+    };
+    let started = start(&witness, *table, host, wanted, &means.limits);
     match started {
         Ok(running) => {
             track.pass(Stage::Activate);
             Ok(Active {
                 identity,
+                witness,
                 running,
                 track,
                 bound: bound.clone(),
@@ -272,22 +327,25 @@ enum Failure {
 }
 
 fn start(
-    identity: &Arc<Identity>,
+    witness: &Witness,
     table: Table,
     host: HostHandle,
     wanted: Wanted,
     limits: &Limits,
 ) -> Result<Running, (Phase, Failure)> {
+    let identity = &witness.plugin;
     let watched = |phase: Phase, work: Box<dyn FnOnce() -> Result<Running, Fault> + Send>| {
-        let outcome = identity.whose().within(limits.lifecycle, work).ok_or((
-            phase,
-            Failure::Silent {
-                timeout_ms: limits.lifecycle_ms(),
-            },
-        ))?;
-        let running = outcome.map_err(|fault| (phase, Failure::Said(fault)))?;
-        identity.life.passed(phase);
-        Ok(running)
+        witness.of(phase, || {
+            let outcome = identity.whose().within(limits.lifecycle, work).ok_or((
+                phase,
+                Failure::Silent {
+                    timeout_ms: limits.lifecycle_ms(),
+                },
+            ))?;
+            let running = outcome.map_err(|fault| (phase, Failure::Said(fault)))?;
+            identity.life.passed(phase);
+            Ok(running)
+        })
     };
     let config = identity.config.to_string();
     let running = watched(

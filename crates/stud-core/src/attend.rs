@@ -221,9 +221,13 @@ impl Subscriber for Sink {
 fn severity(name: &str) -> Severity {
     match name {
         "ProviderTokensStreamed" | "ProviderReasoningStreamed" | "TokenEmitted" => Severity::Trace,
-        "StagePreFired" | "StagePostFired" | "HookFired" | "SpanStart" | "SpanEnd" => {
-            Severity::Debug
-        }
+        "StagePreFired"
+        | "StagePostFired"
+        | "HookFired"
+        | "SpanStart"
+        | "SpanEnd"
+        | "LifecyclePhaseStart"
+        | "LifecyclePhaseEnd" => Severity::Debug,
         "SuppressedError" | "SubscriberLagged" | "EventsSkipped" | "Deprecation" => Severity::Warn,
         name if name.ends_with("Failed") => Severity::Error,
         _ => Severity::Info,

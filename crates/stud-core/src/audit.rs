@@ -21,6 +21,7 @@ pub use line::GENESIS;
 pub use opening::TornTail;
 pub use sessions::{Kept, find, folder, is_written, kept};
 pub use stud_host_api::audit::{ActiveSubagent, AuditQuery, AuditRecord};
+pub(crate) use time::millis_between;
 pub use time::moment;
 
 use std::fs::File;

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `AssemblyStarted` | `providerCount`, `tokenizerId`: `null` as long as sizes are estimated |
 //! | `ContextProviderFailed` | `ownerExtId`, `graceful`, `code`; for each that failed |
+//! | `ExclusiveSlotConflict` | `exclusiveSlot`, `winnerExtId`, `loserExtId`; for each that claims a slot in vain |
 //! | `FragmentsResolved` | `fragmentCount`, `baseTokens`: what there is without them |
 //! | `FragmentTruncated` | `ownerExtId`, `beforeTokens`, `afterTokens`; for each that was cut |
 //! | `BudgetEnforced` | `fragmentCount` |

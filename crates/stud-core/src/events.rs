@@ -49,6 +49,12 @@ pub trait Subscriber: Send + Sync {
 
     /// Takes one event.
     fn hear(&self, event: &Event) -> Result<()>;
+
+    /// Whether it cares for the phases of plugins. There are many of them at every start, so nobody is told of one
+    /// unless somebody cares.
+    fn hears_phases(&self) -> bool {
+        true
+    }
 }
 
 /// How a subscriber is served.
@@ -216,6 +222,13 @@ impl Bus {
         }
         stream.lanes.retain(|lane| !lane.is_empty());
         stream.forget_heard();
+    }
+
+    /// Whether anyone cares for the phases of plugins.
+    pub(crate) fn tells_phases(&self) -> bool {
+        let stream = lock(&self.stream);
+        let mut lanes = stream.lanes.iter();
+        lanes.any(|lane| lane.hears_phases())
     }
 
     /// The number of the last event.

@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use stud_contract_meta::Result;
+use serde_json::json;
+use stud_contract_meta::{self as contract, Result};
 use stud_host_api::metrics::RuntimeSnapshot;
 use stud_host_api::refusal::{self, Phase};
 use stud_host_api::{BoxFuture, HostApi};
 
-use crate::activate::{HostSource, Identity};
+use crate::activate::{HostSource, Identity, Moment};
 use crate::ground::Ground;
 use crate::metrics::Reader;
 use crate::redact::Redactor;
@@ -82,6 +83,28 @@ impl HostSource for Hosts {
             reader: OnceLock::new(),
             pace: Pace::default(),
         })
+    }
+
+    fn phase(&self, plugin: &Identity, phase: contract::Phase, moment: Moment) {
+        // Stores come up before there is a session to tell it in.
+        let Some(session) = self.link.get() else {
+            return;
+        };
+        let books = session.books();
+        if !books.bus.tells_phases() {
+            return;
+        }
+        let (name, duration) = match moment {
+            Moment::Start => ("LifecyclePhaseStart", 0),
+            Moment::End(took) => ("LifecyclePhaseEnd", took),
+        };
+        let ext_id = plugin.ext_id.as_str();
+        let payload = json!({
+            "extensionId": ext_id,
+            "phase": phase.as_str(),
+            "durationMs": duration,
+        });
+        books.publish(name, ext_id, &payload);
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use stud_contract_meta::{Error, Result};
+use stud_contract_meta::{Error, Kind, Result};
 use stud_diagnostics::{Diagnostic, codes};
 use stud_host_api::metrics::{DEBOUNCE_MS, ProjectTrust, RuntimeSnapshot};
 use stud_host_api::session::SecurityMode;
@@ -18,7 +18,7 @@ use crate::host::Hosts;
 use crate::limits::Limits;
 use crate::mcp::{Connector, Setup};
 use crate::metrics::Collector;
-use crate::model::Model;
+use crate::model::{self, Model};
 use crate::params::{Params, Setting};
 use crate::prompts::{Absence, HeadlessGrant};
 use crate::redact::Redactor;
@@ -130,6 +130,7 @@ pub fn launch_with(
     for problem in started.problems() {
         session.report(problem);
     }
+    tell_declared_otherwise(&session);
     if launch.resume.is_some() {
         session.announce_resume();
         switch::tell_forgotten(&session);
@@ -157,6 +158,17 @@ pub fn launch_with(
         diagnostics,
         means,
     })
+}
+
+/// Puts on record which models are declared again and otherwise; the session goes on with what was declared first.
+fn tell_declared_otherwise(session: &Session) {
+    for provider in session.plugins().of_kind(Kind::Provider) {
+        for error in model::declared_otherwise(provider.identity()) {
+            let reason = format!("{}/{}", error.class(), error.code());
+            let correlation_id = session.correlation_id();
+            session.books().suppress(&reason, &correlation_id, &error);
+        }
+    }
 }
 
 /// A session on its way: it opens once its store is there, and before anyone else is.

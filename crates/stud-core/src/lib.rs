@@ -51,6 +51,7 @@ pub mod store;
 pub mod ledger;
 pub mod events;
 pub mod books;
+mod span;
 pub mod prompts;
 pub mod metrics;
 pub mod audience;

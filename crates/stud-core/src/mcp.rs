@@ -23,6 +23,7 @@ mod connection;
 mod environment;
 mod fingerprint;
 mod trust;
+mod survey;
 mod stock;
 mod starting;
 mod means;
@@ -40,6 +41,7 @@ pub use connection::{
 };
 pub use consume::Consumed;
 pub use reconnect::Policy;
+pub use survey::{Surveyed, Trust, survey};
 pub use terms::Terms;
 
 pub(crate) use means::Around;

@@ -1,5 +1,6 @@
 //! Which model answers.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -128,6 +129,43 @@ pub fn models(provider: &Identity) -> Vec<String> {
         models.extend(declared.map(|model| model.model_id.clone()));
     }
     models
+}
+
+/// The models that a provider's manifest, or its entry in the settings, declares again and otherwise. The first
+/// declaration of each is the one that counts.
+pub(crate) fn declared_otherwise(provider: &Identity) -> Vec<Error> {
+    let mut again = BTreeSet::new();
+    if let Members::Provider(members) = &*provider.members {
+        let mut first = BTreeMap::new();
+        for model in &members.models {
+            let known = first.entry(&*model.model_id).or_insert(model.capabilities);
+            if *known != model.capabilities {
+                again.insert(&*model.model_id);
+            }
+        }
+    }
+    let listed = provider.setting("models").and_then(Value::as_array);
+    let mut first = BTreeMap::new();
+    for model in listed.into_iter().flatten() {
+        let Some(id) = id_of(model) else { continue };
+        let said = |name: Capability| model.get(name.as_str());
+        let said = Capability::ALL.map(said);
+        if *first.entry(id).or_insert(said) != said {
+            again.insert(id);
+        }
+    }
+    let provider_id = provider.ext_id.as_str();
+    let errors = again.into_iter().map(|model_id| {
+        let code = &codes::DUPLICATE_MODEL_DECLARATION;
+        let message = format!(
+            "`{provider_id}` declares the model `{model_id}` twice, and not the same both times"
+        );
+        Error::new(code.class, code.name, message)
+            .with("extId", provider_id)
+            .with("providerId", provider_id)
+            .with("modelId", model_id)
+    });
+    errors.collect()
 }
 
 fn id_of(model: &Value) -> Option<&str> {

@@ -18,23 +18,25 @@ pub fn retire(plugin: &Arc<Active>, limits: &Limits) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for phase in phases {
         let (running, phase) = (plugin.running().clone(), *phase);
-        let outcome = plugin.identity().whose().within(limits.lifecycle, move || {
-            running.lifecycle(phase, String::new())
-        });
-        let failed = match outcome {
-            Some(Ok(())) => None,
-            Some(Err(fault)) => Some((
-                fault.message,
-                Some(format!("{}/{}", fault.class, fault.code)),
-            )),
-            None => {
-                let why = format!("it did not return within {} ms", limits.lifecycle_ms());
-                Some((why, None))
+        let whose = plugin.identity().whose();
+        let outcome = plugin.witnessed(phase, || {
+            let run = move || running.lifecycle(phase, String::new());
+            let outcome = whose.within(limits.lifecycle, run);
+            // Whatever it said, the host is done with it and refuses its calls from now on.
+            plugin.identity().life.passed(phase);
+            match outcome {
+                Some(Ok(())) => Ok(()),
+                Some(Err(fault)) => {
+                    let cause = format!("{}/{}", fault.class, fault.code);
+                    Err((fault.message, Some(cause)))
+                }
+                None => {
+                    let why = format!("it did not return within {} ms", limits.lifecycle_ms());
+                    Err((why, None))
+                }
             }
-        };
-        // Whatever it said, the host is done with it and refuses its calls from now on.
-        plugin.identity().life.passed(phase);
-        if let Some((why, cause)) = failed {
+        });
+        if let Err((why, cause)) = outcome {
             let problem = Diagnostic::error(
                 &codes::LIFECYCLE_FAILURE,
                 format!("`{phase}` failed: {why}"),

@@ -54,6 +54,7 @@ mod slots;
 mod snapshot;
 mod state;
 mod turn;
+mod unfinished;
 pub mod archive;
 
 pub(crate) use compacting::{Compaction, Segment};

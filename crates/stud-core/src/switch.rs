@@ -145,6 +145,36 @@ fn tell_problems(session: &Session, correlation_id: &str, problems: &[Problem]) 
     }
 }
 
+/// What has the backend shorten conversations by itself, of those that can.
+const OWN_COMPACTION: (&str, &str) = ("anthropic", "contextManagement");
+
+/// Tells that a conversation may be compacted twice: by core, whose summary is the one that is kept, and on the wire by
+/// the backend.
+fn tell_double_compaction(
+    session: &Session,
+    provider: &Identity,
+    model: &Model,
+    params: &Params,
+    correlation_id: &str,
+) {
+    let (protocol, name) = OWN_COMPACTION;
+    if model::protocol(provider) != protocol {
+        return;
+    }
+    let bag = params.bag();
+    let set = bag.leaves().find(|(path, _)| path[0] == name);
+    if let Some((_, leaf)) = set.filter(|(_, leaf)| !leaf.value.is_null()) {
+        let told = json!({
+            "providerId": model.provider_id,
+            "modelId": model.model_id,
+            "paramPath": name,
+            "sourceLayer": leaf.layer.as_str(),
+        });
+        let books = session.books();
+        books.publish("DoubleCompactionConfigured", correlation_id, &told);
+    }
+}
+
 /// A switch that will succeed once it is written down.
 struct Settling {
     from: Option<Model>,
@@ -183,6 +213,9 @@ impl Settling {
             );
             return Err(refusal);
         }
+        let Assessed { params, .. } = &settling.assessed;
+        let (to, correlation_id) = (&settling.to, &settling.correlation_id);
+        tell_double_compaction(session, provider, to, params, correlation_id);
         let claims = settling.to.capabilities(provider);
         let (provider_id, model_id) = (&settling.to.provider_id, &settling.to.model_id);
         let claims = session.probes().settle(provider_id, model_id, claims);

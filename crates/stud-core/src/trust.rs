@@ -133,6 +133,15 @@ pub enum Decision {
 
 const LARGEST_STORE: u64 = 16 * 1024 * 1024;
 
+/// Whether stud's own folder lies in a folder that could be a project's, by its name or where its links lead.
+fn is_below_another(global_root: &Path) -> bool {
+    let is_below = |path: &Path| {
+        let mut above = path.ancestors().skip(1);
+        above.any(|folder| folder.ends_with(".stud"))
+    };
+    is_below(global_root) || global_root.canonicalize().is_ok_and(|real| is_below(&real))
+}
+
 impl TrustStore {
     /// Reads `trust.json` below the global root; a missing file is an empty history.
     pub fn open(places: &Places) -> Result<Self, Diagnostic> {
@@ -141,6 +150,13 @@ impl TrustStore {
 
     fn below(global_root: &Path) -> Result<Self, Diagnostic> {
         let path = global_root.join("trust.json");
+        if is_below_another(global_root) {
+            let message = "the list of trusted projects would lie inside another `.stud` folder";
+            return Err(Diagnostic::error(&codes::TRUST_SCOPE_VIOLATION, message)
+                .file(&path)
+                .with("path", path.display().to_string())
+                .help("let `STUD_HOME` name a folder outside every project, or unset it"));
+        }
         let unavailable = |why: String| {
             Diagnostic::error(
                 &codes::TRUST_STORE_UNAVAILABLE,

@@ -82,6 +82,8 @@ codes! {
         ContractVersionMismatch => CONTRACT_VERSION_MISMATCH, since "0.1.0";
         /// There is an entry of this id in the settings already.
         DuplicateConfigKey => DUPLICATE_CONFIG_KEY, since "0.1.0";
+        /// A model of one provider is declared twice, and not the same both times.
+        DuplicateModelDeclaration => DUPLICATE_MODEL_DECLARATION, since "0.1.0";
         /// The library does not export the entry symbol its manifest names.
         EntrySymbolMissing => ENTRY_SYMBOL_MISSING, since "0.1.0";
         /// An environment name the plugin requires is not set.
@@ -164,6 +166,8 @@ codes! {
         ManifestMissing => MANIFEST_MISSING, since "0.1.0";
         /// The manifest is not UTF-8 text.
         ManifestNotUtf8 => MANIFEST_NOT_UTF8, since "0.1.0";
+        /// Nobody is there to set a provider up, and none is set up.
+        MissingHeadlessDefaults => MISSING_HEADLESS_DEFAULTS, since "0.1.0";
         /// A provider has no model of the name that was asked for.
         ModelNotInProvider => MODEL_NOT_IN_PROVIDER, since "0.1.0";
         /// The size of a model's window is not a number of tokens.
@@ -216,6 +220,8 @@ codes! {
         ShapeInvalid => SHAPE_INVALID, since "0.1.0";
         /// Stored plugin state does not say which version of its shape it has.
         SlotVersionMissing => SLOT_VERSION_MISSING, since "0.1.0";
+        /// A span belongs to no turn and no other correlation.
+        SpanWithoutCorrelation => SPAN_WITHOUT_CORRELATION, since "0.1.0";
         /// A stage's completion schema is not a valid JSON Schema.
         StageCompletionSchemaInvalid => STAGE_COMPLETION_SCHEMA_INVALID, since "0.1.0";
         /// A stage's body refers to a context name that nothing provides.
@@ -236,6 +242,8 @@ codes! {
         ToolNameConflict => TOOL_NAME_CONFLICT, since "0.1.0";
         /// An entry of the trust list is not usable.
         TrustEntryInvalid => TRUST_ENTRY_INVALID, since "0.1.0";
+        /// The list of trusted projects would lie inside another `.stud` folder.
+        TrustScopeViolation => TRUST_SCOPE_VIOLATION, since "0.1.0";
         /// A declared UI role has no handler.
         UIRoleHandlerMissing => UI_ROLE_HANDLER_MISSING, since "0.1.0";
         /// Core was about to write an audit record of a class that does not exist.

@@ -79,6 +79,9 @@ pub struct ContextFragment {
     pub token_budget: u64,
     /// Higher comes first.
     pub priority: i64,
+    /// A place that one fragment at most can have. Of several plugins that claim it, the first by name has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exclusive_slot: Option<String>,
 }
 
 /// What a fragment is.
@@ -136,9 +139,17 @@ impl ContextFragment {
             let error = refuse(&codes::FRAGMENT_BUDGET_NEGATIVE, message);
             return Err(error.with("tokenBudget", budget));
         }
+        if let Some(slot) = value.get("exclusiveSlot")
+            && slot.as_str().is_some_and(|slot| slot.trim().is_empty())
+        {
+            let message = "`exclusiveSlot` should name a slot, or be left out";
+            let error = refuse(&codes::FRAGMENT_SHAPE_INVALID, message);
+            return Err(error.with("field", "exclusiveSlot"));
+        }
         // The error of serde may quote the content, which is nobody's business but the model's.
         serde_json::from_value(value).map_err(|_| {
-            let message = "a context fragment has `kind`, `content`, `tokenBudget` and `priority`";
+            let message = "a context fragment has `kind`, `content`, `tokenBudget` and `priority`, and may have an \
+                           `exclusiveSlot`";
             refuse(&codes::FRAGMENT_SHAPE_INVALID, message)
         })
     }
@@ -157,6 +168,24 @@ mod tests {
             let fragment = ContextFragment::read(json.clone()).unwrap();
             assert_eq!(fragment.kind, kind);
             assert_eq!(serde_json::to_value(fragment).unwrap(), json);
+        }
+    }
+
+    #[test]
+    fn a_slot_is_named_or_left_out() {
+        let fragment = |slot: Value| {
+            let (kind, content) = ("tool-hint", "x");
+            ContextFragment::read(json!({
+                "kind": kind, "content": content, "tokenBudget": 1, "priority": 0, "exclusiveSlot": slot,
+            }))
+        };
+        let claiming = fragment(json!("persona")).unwrap();
+        assert_eq!(claiming.exclusive_slot.as_deref(), Some("persona"));
+        let wire = serde_json::to_value(&claiming).unwrap();
+        assert_eq!(wire["exclusiveSlot"], "persona");
+        for blank in [json!(" "), json!(""), json!(7)] {
+            let error = fragment(blank).unwrap_err();
+            assert_eq!(error.code(), "FragmentShapeInvalid");
         }
     }
 

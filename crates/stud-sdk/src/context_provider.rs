@@ -14,7 +14,7 @@
 //!             kind: FragmentKind::SystemMessage,
 //!             content: "Be brief.".into(),
 //!             token_budget: 20,
-//!             priority: 0,
+//!             ..ContextFragment::default()
 //!         }])
 //!     }
 //! }

@@ -11,6 +11,7 @@ use stud_core::ground::Ground;
 use stud_core::launch::{Launch, Launched, Resume, launch_with};
 use stud_core::limits::Limits;
 use stud_core::model::Model;
+use stud_core::scope::Scope;
 use stud_core::session::{Ending, Session};
 use stud_core::startup;
 use stud_core::work::block_on;
@@ -104,7 +105,12 @@ fn begin(
     let refused = warn_of_the_refused(&launched, output);
     let session = &launched.session;
     let strict = arguments.strict || is_strict(ground);
-    let ready = fit_to_start(ground, session, strict.then_some(refused).flatten());
+    let ready = fit_to_start(
+        ground,
+        session,
+        headless,
+        strict.then_some(refused).flatten(),
+    );
     if let Err(unfit) = ready {
         let _ = session.close();
         return Err(unfit);
@@ -286,16 +292,24 @@ impl Subscriber for EndOfInput {
         }
         Ok(())
     }
+
+    fn hears_phases(&self) -> bool {
+        false
+    }
 }
 
 /// What must be there for a first turn, and what must not.
 fn fit_to_start(
     ground: &Ground,
     session: &Session,
+    headless: bool,
     refused: Option<Diagnostic>,
 ) -> Result<(), Diagnostic> {
     if let Some(refused) = refused {
         return Err(refused.help("start without `--strict` to go on without the plugin"));
+    }
+    if headless {
+        is_set_up(ground, session)?;
     }
     match session.model() {
         Some(_) => Ok(()),
@@ -303,6 +317,28 @@ fn fit_to_start(
             .map(drop)
             .map_err(told),
     }
+}
+
+/// Whether somebody chose who answers, or the stand-in does. Nobody is there to be asked, and a provider that nobody set
+/// up has no key.
+fn is_set_up(ground: &Ground, session: &Session) -> Result<(), Diagnostic> {
+    let plugins = session.plugins();
+    let model = session.model();
+    let answering = model.and_then(|model| plugins.get(&model.provider_id).cloned());
+    let is_chosen = ground.settings.get("active", "provider").is_some();
+    let is_there = answering.is_some_and(|provider| {
+        let identity = provider.identity();
+        let id = identity.ext_id.as_str();
+        id == "echo"
+            || identity.scope != Scope::Bundled
+            || ground.settings.get("providers", id).is_some()
+    });
+    if is_chosen || is_there {
+        return Ok(());
+    }
+    let message = "no provider is set up, and nobody is there to be asked";
+    Err(Diagnostic::error(&codes::MISSING_HEADLESS_DEFAULTS, message)
+        .help("`stud setup` in a terminal sets one up; or name one as `active.provider` in settings.json"))
 }
 
 fn is_strict(ground: &Ground) -> bool {

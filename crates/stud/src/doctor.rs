@@ -4,12 +4,14 @@
 //! something before it is broken is left out; what is broken is among the problems.
 
 mod checks;
+mod servers;
 mod show;
 mod values;
 
 use serde_json::{Map, Value, json};
 use stud_contract_meta::Kind;
 use stud_core::ground::Ground;
+use stud_core::mcp::{self, Surveyed};
 use stud_core::model::Model;
 use stud_core::platform::Places;
 use stud_core::report::PluginReport;
@@ -46,6 +48,7 @@ struct Findings {
     model: Option<Model>,
     store: Option<String>,
     sessions: Sessions,
+    servers: Vec<Surveyed>,
     settings: Vec<Setting>,
     plugins: Vec<PluginReport>,
     problems: Vec<Diagnostic>,
@@ -84,6 +87,7 @@ impl Findings {
             model: None,
             store: None,
             sessions: Sessions::default(),
+            servers: Vec::new(),
             settings: Vec::new(),
             plugins: Vec::new(),
             problems: Vec::new(),
@@ -111,6 +115,10 @@ impl Findings {
         }
         self.problems.extend(checks::keys(ground));
         self.look_at_sessions(&started, ground);
+        let (servers, problems) = mcp::survey(ground);
+        self.problems.extend(problems);
+        self.problems.extend(servers::problems(&servers));
+        self.servers = servers;
         self.settings = values::of(ground, &started.reports);
         self.problems.extend(started.problems().cloned());
         self.plugins.clone_from(&started.reports);
@@ -150,6 +158,7 @@ impl Findings {
             },
             "plugins": plugins,
             "sessions": self.sessions.document(),
+            "mcp": self.servers.iter().map(servers::document).collect::<Vec<_>>(),
             "problems": self.problems,
         }))
     }

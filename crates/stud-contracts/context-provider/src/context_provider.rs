@@ -47,6 +47,7 @@ use stud_host_api::context::ContextFragment;
 ///             content: self.text.clone(),
 ///             token_budget: 2_000,
 ///             priority: 10,
+///             ..ContextFragment::default()
 ///         }])
 ///     }
 /// }

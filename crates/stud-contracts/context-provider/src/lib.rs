@@ -22,6 +22,7 @@
 //! | `content` | string | the text; for `resource-binding` the resource's id |
 //! | `tokenBudget` | integer, not negative | the most it may take up |
 //! | `priority` | integer | higher comes first |
+//! | `exclusiveSlot` | string, optional | of several fragments with the same slot, that of the plugin first by name is used |
 //!
 //! A fragment can also be handed in during the same stage through the host's `context.contribute`, with the same rules.
 //!
@@ -52,7 +53,7 @@
 //!
 //! # Versions
 //!
-//! This is version 1.0.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
+//! This is version 1.1.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
 #![forbid(unsafe_code)]
 
 mod manifest;
@@ -69,7 +70,7 @@ pub use stud_host_api::context::{ContextFragment, FragmentKind};
 use stud_contract_meta::{Kind, SemVer};
 
 /// The version of the contract this crate describes.
-pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 0, 0);
+pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 1, 0);
 
 /// The category.
 pub const KIND: Kind = Kind::ContextProvider;

@@ -8,6 +8,18 @@ use crate::platform;
 ///
 /// `2026-01-05`, `2026-01-05T09:30Z` and `2026-01-05T10:30:00.25+01:00` are all understood. Nothing if it is no time.
 pub fn moment(text: &str) -> Option<String> {
+    let since_epoch = Duration::from_millis(millis(text)?);
+    Some(platform::rfc3339(SystemTime::UNIX_EPOCH + since_epoch))
+}
+
+/// How long it took from one time to another, in milliseconds; nothing if it went backward or either is no time.
+pub(crate) fn millis_between(from: &str, to: &str) -> u64 {
+    let between = millis(from).zip(millis(to));
+    between.map_or(0, |(from, to)| to.saturating_sub(from))
+}
+
+/// Milliseconds since 1970.
+fn millis(text: &str) -> Option<u64> {
     let (date, time) = match text.split_once(['T', 't', ' ']) {
         Some((date, time)) => (date, Some(time)),
         None => (text, None),
@@ -21,10 +33,7 @@ pub fn moment(text: &str) -> Option<String> {
     }
     let midnight = days_before(year, month, day)? * 86_400_000;
     let offset = time.map_or(Some(0), since_midnight)?;
-    let since_epoch = u64::try_from(i64::try_from(midnight).ok()? + offset).ok()?;
-    Some(platform::rfc3339(
-        SystemTime::UNIX_EPOCH + Duration::from_millis(since_epoch),
-    ))
+    u64::try_from(i64::try_from(midnight).ok()? + offset).ok()
 }
 
 /// Milliseconds from midnight UTC; a zone may put it on the day before or after.

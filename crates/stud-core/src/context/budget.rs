@@ -62,6 +62,7 @@ mod tests {
             content: content.to_owned(),
             budget,
             priority: 0,
+            exclusive_slot: None,
         }
     }
 

@@ -16,6 +16,7 @@ use crate::activate::Active;
 use crate::desk::Last;
 use crate::model::Model;
 use crate::session::{Compaction, Kept, Segment, Session};
+use crate::span;
 
 /// Compacts a conversation because somebody asks for it, whether or not it has to be. Nothing if no model was asked yet,
 /// so that nobody knows what it should fit into.
@@ -124,8 +125,9 @@ impl Job<'_> {
         let total: u64 = tokens.iter().sum();
         let sizes = json!({"totalTokens": total, "targetTokens": goal.target});
         self.publish("CompactionInvoked", &sizes);
-        let worked = self.work(&goal, &history, &tokens, meter, &sizes).await;
-        match worked {
+        let work = self.work(&goal, &history, &tokens, meter, &sizes);
+        let books = self.session.books();
+        match span::over(books, "compaction", &self.correlation_id, work).await {
             Ok(done) => {
                 self.tell(&done);
                 Ok(done)

@@ -1,5 +1,8 @@
 //! What a context provider adds.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 use stud_host_api::ContextFragment;
@@ -16,6 +19,8 @@ pub(super) struct Fragment {
     pub(super) content: String,
     pub(super) budget: u64,
     pub(super) priority: i64,
+    /// What it alone may have.
+    pub(super) exclusive_slot: Option<String>,
 }
 
 impl Fragment {
@@ -26,6 +31,7 @@ impl Fragment {
             content: fragment.content,
             budget: fragment.token_budget,
             priority: fragment.priority,
+            exclusive_slot: fragment.exclusive_slot,
         }
     }
 
@@ -54,4 +60,50 @@ pub(super) fn sort(fragments: &mut [Fragment]) {
         let priority = other.priority.cmp(&one.priority);
         priority.then_with(|| one.owner.cmp(&other.owner))
     });
+}
+
+/// A fragment that did not get the slot it claims.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SlotConflict {
+    exclusive_slot: String,
+    winner_ext_id: String,
+    loser_ext_id: String,
+}
+
+/// Leaves one fragment in each slot: of those that claim it the one whose owner comes first by name, and of several of
+/// the same owner the first. Gives the others, in order.
+pub(super) fn settle_slots(fragments: &mut Vec<Fragment>) -> Vec<SlotConflict> {
+    let mut winners: BTreeMap<String, String> = BTreeMap::new();
+    for fragment in fragments.iter() {
+        if let Some(slot) = &fragment.exclusive_slot {
+            let winner = winners
+                .entry(slot.clone())
+                .or_insert(fragment.owner.clone());
+            if fragment.owner < *winner {
+                winner.clone_from(&fragment.owner);
+            }
+        }
+    }
+    let mut taken = BTreeSet::new();
+    let mut conflicts = Vec::new();
+    fragments.retain(|fragment| {
+        let Some((slot, winner)) = fragment
+            .exclusive_slot
+            .as_ref()
+            .and_then(|slot| winners.get_key_value(slot))
+        else {
+            return true;
+        };
+        if fragment.owner == *winner && taken.insert(slot) {
+            return true;
+        }
+        conflicts.push(SlotConflict {
+            exclusive_slot: slot.clone(),
+            winner_ext_id: winner.clone(),
+            loser_ext_id: fragment.owner.clone(),
+        });
+        false
+    });
+    conflicts
 }

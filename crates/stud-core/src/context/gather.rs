@@ -42,6 +42,9 @@ pub(super) async fn fragments(turn: &Turn, providers: &[Arc<Active>]) -> Result<
         }
     }
     fragment::sort(&mut all);
+    for conflict in fragment::settle_slots(&mut all) {
+        turn.publish("ExclusiveSlotConflict", &json!(conflict));
+    }
     Ok(all)
 }
 

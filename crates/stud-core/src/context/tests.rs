@@ -5,7 +5,7 @@ use stud_contract_provider::{Content, Part, Role};
 use stud_host_api::ContextFragment;
 use stud_host_api::context::FragmentKind;
 
-use super::fragment::{Fragment, sort};
+use super::fragment::{Fragment, settle_slots, sort};
 use super::plan::{Keep, Plan, plan};
 use super::summary::transcribed;
 use super::*;
@@ -125,8 +125,35 @@ fn fragment(owner: &str, kind: FragmentKind, content: &str, priority: i64) -> Fr
         content: content.to_owned(),
         token_budget: 100,
         priority,
+        exclusive_slot: None,
     };
     Fragment::of(owner, added)
+}
+
+#[test]
+fn a_slot_goes_to_the_owner_that_is_first_by_name() {
+    let claim = |owner: &str, slot: Option<&str>, priority| {
+        let mut claimed = fragment(owner, FragmentKind::SystemMessage, owner, priority);
+        claimed.exclusive_slot = slot.map(str::to_owned);
+        claimed
+    };
+    let mut fragments = vec![
+        claim("z", Some("persona"), 9),
+        claim("b", Some("persona"), 5),
+        claim("b", None, 4),
+        claim("b", Some("persona"), 3),
+        claim("a", Some("style"), 2),
+        claim("c", Some("persona"), 1),
+    ];
+    let conflicts = settle_slots(&mut fragments);
+    let left: Vec<(&str, i64)> = fragments
+        .iter()
+        .map(|fragment| (&*fragment.owner, fragment.priority))
+        .collect();
+    assert_eq!(left, [("b", 5), ("b", 4), ("a", 2)]);
+    let lost = |loser| json!({"exclusiveSlot": "persona", "winnerExtId": "b", "loserExtId": loser});
+    assert_eq!(json!(conflicts), json!([lost("z"), lost("b"), lost("c")]));
+    assert!(settle_slots(&mut fragments).is_empty());
 }
 
 #[test]

@@ -127,6 +127,12 @@ impl Lane {
         change(Arc::make_mut(&mut seats));
     }
 
+    /// Whether anyone in it cares for the phases of plugins.
+    pub(super) fn hears_phases(&self) -> bool {
+        let seats = self.seats();
+        seats.iter().any(|seat| seat.subscriber.hears_phases())
+    }
+
     fn seats(&self) -> Arc<Vec<Arc<Seat>>> {
         lock(&self.seats).clone()
     }

@@ -1,6 +1,6 @@
 //! What a journal has begun and not ended.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,6 +17,9 @@ pub(crate) struct LooseEnds {
     pub(crate) detached: BTreeMap<String, Value>,
     /// Their tools, by the ids of the calls.
     pub(crate) tool_calls: BTreeMap<String, String>,
+    /// Turns; there is one at most, unless a journal was written by a process that did not close them.
+    #[serde(rename = "openTurns", skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) turns: BTreeSet<String>,
 }
 
 /// What has to be known of a prompt to put its end on record.
@@ -70,6 +73,12 @@ impl LooseEnds {
             }
             "tool_result" => {
                 self.tool_calls.remove(&text("toolCallId"));
+            }
+            "turn_start" => {
+                self.turns.insert(text("turnId"));
+            }
+            "turn_end" => {
+                self.turns.remove(&text("turnId"));
             }
             _ => {}
         }

@@ -7,19 +7,22 @@ use stud_contract_interaction::Request;
 use stud_contract_meta::Result;
 use stud_contract_session_store::Durability;
 
-use super::Session;
+use super::{Session, unfinished};
 use crate::books::Books;
 use crate::ledger::{Draft, OpenPrompt};
 use crate::platform;
 use crate::sync::lock;
 
 /// Why something that was begun has no end of its own.
-const RESTARTED: &str = "server_restarted";
+pub(super) const RESTARTED: &str = "server_restarted";
 
 impl Session {
-    /// Gives everything that was begun its end: prompts as called off, tool calls as unknown. Prompts that stayed open
-    /// though their tools were gone are taken up again.
-    pub(super) fn tie_up(&self) {
+    /// Gives everything that was begun its end: prompts as called off, tool calls as unknown, turns as failed. Prompts
+    /// that stayed open though their tools were gone are taken up again.
+    ///
+    /// The audit trail is written beside the journal, so it may lack an end that the journal has: that of
+    /// `unsaved_turn`. It is only read if a process ended early.
+    pub(super) fn tie_up(&self, unsaved_turn: Option<String>) {
         let left = self.books.ledger.loose_ends();
         for detached in left.detached.values() {
             // One that cannot be read was written by a later version, which can.
@@ -47,15 +50,20 @@ impl Session {
                 ..Draft::default()
             });
         }
-        if !drafts.is_empty() {
-            let books = self.books.clone();
-            let then = move |written: Result<u64>| {
-                if written.is_ok() {
-                    audit_abandoned(&books, &left.prompts);
-                }
-            };
-            self.books.ledger.commit(drafts, Durability::Written, then);
+        drafts.extend(left.turns.iter().map(|id| abandoned_turn(id)));
+        if drafts.is_empty() && unsaved_turn.is_none() {
+            return;
         }
+        let books = self.books.clone();
+        let then = move |written: Result<u64>| {
+            if written.is_ok() {
+                audit_abandoned(&books, &left.prompts);
+                for turn_id in left.turns.iter().chain(&unsaved_turn) {
+                    unfinished::finish(&books, turn_id);
+                }
+            }
+        };
+        self.books.ledger.commit(drafts, Durability::Written, then);
     }
 }
 
@@ -72,6 +80,16 @@ fn abandoned((id, prompt): (&String, &OpenPrompt)) -> Draft {
             "action": "cancel",
             "reason": RESTARTED,
         }),
+    }
+}
+
+/// The end of a turn that went with its process. What it had said by then stays said.
+fn abandoned_turn(id: &str) -> Draft {
+    Draft {
+        kind: "turn_end",
+        correlation_id: Some(id.to_owned()),
+        payload: json!({"turnId": id, "status": "failed", "reason": RESTARTED}),
+        ..Draft::default()
     }
 }
 

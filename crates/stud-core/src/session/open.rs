@@ -80,9 +80,10 @@ pub fn open(founding: Founding, resume: Option<&str>) -> Result<Arc<Session>> {
         Some(id) => Past::of(id, &*founding.store)?,
         None => Past::none(&founding),
     };
+    let unsaved_turn = past.unsaved_turn.clone();
     let session = found(founding, past, resume.is_some())?;
     if resume.is_some() {
-        session.resumed();
+        session.resumed(unsaved_turn);
     }
     Ok(session)
 }
@@ -225,8 +226,8 @@ impl Session {
     }
 
     /// Ties up what the last process left, and tells that the session is back.
-    fn resumed(&self) {
-        self.tie_up();
+    fn resumed(&self, unsaved_turn: Option<String>) {
+        self.tie_up(unsaved_turn);
         if self.snapshot_bytes() > SNAPSHOT_BUDGET {
             let payload = json!({
                 "site": "pre-hydration",

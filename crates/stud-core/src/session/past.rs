@@ -86,6 +86,8 @@ pub(super) struct Past {
     pub(super) inputs: Vec<Input>,
     pub(super) slots: Vec<SlotBlob>,
     pub(super) loose_ends: LooseEnds,
+    /// The last turn that ended since the last snapshot. Its end may be in the journal and not in the audit trail.
+    pub(super) unsaved_turn: Option<String>,
 }
 
 impl Past {
@@ -109,6 +111,7 @@ impl Past {
             inputs: Vec::new(),
             slots: Vec::new(),
             loose_ends: LooseEnds::default(),
+            unsaved_turn: None,
         }
     }
 
@@ -160,6 +163,7 @@ impl Past {
             inputs: core.pending_inputs,
             slots,
             loose_ends: core.loose_ends,
+            unsaved_turn: None,
         })
     }
 
@@ -229,6 +233,7 @@ impl Past {
                 });
             }
             "turn_start" => self.take_turn(payload["inputSeq"].as_u64(), turn_id),
+            "turn_end" => self.unsaved_turn = turn_id.map(str::to_owned),
             "user_message" => {
                 let (input, text) = (payload["inputSeq"].as_u64(), payload["text"].as_str());
                 self.conversation.revise(input.unwrap_or_default(), text);

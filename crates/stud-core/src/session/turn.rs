@@ -210,12 +210,18 @@ impl Session {
             json!({"from": from.as_str(), "to": "Closed", "trigger": Trigger::Close.as_str()});
         self.publish_state("SessionClosed", &payload);
         self.settle_subscribers();
-        for plugin in self.plugins().iter().rev() {
+        let plugins = self.plugins();
+        // For every plugin the session ends at the same place of the stream, also for those that are retired last.
+        for plugin in plugins.iter() {
             self.part_with(plugin.identity().ext_id.as_str());
+        }
+        for plugin in plugins.iter().rev() {
             for problem in retire(plugin, &self.limits) {
                 self.report(&problem);
             }
         }
+        // Whoever is no plugin hears how the plugins ended.
+        self.settle_subscribers();
         self.books.bus.close();
         self.metrics.dispose();
         if let Some(trail) = &self.books.trail {

@@ -7,7 +7,7 @@ use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 use stud_host_api::audit::AuditQuery;
 
-use super::{assess, tell_problems};
+use super::{assess, tell_double_compaction, tell_problems};
 use crate::ids;
 use crate::model::{self, Model};
 use crate::params::{Layer, Params, Problem, Setting, last_of_each, redacted};
@@ -49,6 +49,13 @@ pub(crate) fn set_params(session: &Session, settings: Vec<Setting>) -> Result<Ou
         books.publish("ParamsChanged", &correlation_id, &changed);
     }
     tell_problems(session, &correlation_id, &assessed.problems);
+    tell_double_compaction(
+        session,
+        provider.identity(),
+        &model,
+        &session.params(),
+        &correlation_id,
+    );
     Ok(Outcome::Changed(assessed.problems))
 }
 

@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 use stud_contract_meta::{ExtId, Kind, Manifest, strict_json};
 use stud_diagnostics::{Diagnostic, Stage, codes};
 
+use super::document::escape;
 use super::{entry, schema};
+use crate::nearest::nearest;
 use crate::platform;
 use crate::scope::Scope;
 use crate::settings::Settings;
@@ -120,7 +122,12 @@ fn fit(
         let validator = schema::compile(track, Stage::ConfigSchema, "/configSchema", declared)?;
         if let Some(error) = validator.iter_errors(value).next() {
             let (place, problem) = (schema::place(&error), schema::problem(&error));
-            return Err(violation(track, source, &place, &problem));
+            return Err(match schema::undeclared(&error) {
+                Some(key) if matches!(source, Source::Settings { .. }) => {
+                    undeclared(track, manifest, source, key)
+                }
+                _ => violation(track, source, &place, &problem),
+            });
         }
     }
     check_pairing(track, manifest, value, source)?;
@@ -266,6 +273,24 @@ fn check_pairing(
     Ok(())
 }
 
+/// The settings have a key for the plugin that it did not declare.
+fn undeclared(track: &Track, manifest: &Manifest, source: &Source<'_>, key: &str) -> Diagnostic {
+    let message = format!("`{}` has no setting `{key}`", track.name());
+    let diagnostic = track
+        .error(Stage::ConfigSchema, &codes::UNKNOWN_CONFIG_KEY, message)
+        .with("extId", track.name())
+        .with("key", key);
+    let declared = manifest.config_schema.get("properties");
+    let declared = declared.and_then(Value::as_object);
+    let known = declared.into_iter().flat_map(Map::keys).map(String::as_str);
+    let diagnostic = match nearest(key, known) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic,
+    };
+    let place = format!("/{}", escape(key));
+    located(diagnostic.field(&place), track, source, &place)
+}
+
 fn violation(track: &Track, source: &Source<'_>, place: &str, problem: &str) -> Diagnostic {
     let at = |message: String| {
         track.error(
@@ -279,6 +304,11 @@ fn violation(track: &Track, source: &Source<'_>, place: &str, problem: &str) -> 
     } else {
         at(format!("`{place}` of the config: {problem}")).field(place)
     };
+    located(diagnostic, track, source, place)
+}
+
+/// Says where the config stands that is wrong, and what to do.
+fn located(diagnostic: Diagnostic, track: &Track, source: &Source<'_>, place: &str) -> Diagnostic {
     let advice = format!(
         "operator: mend it; `stud plugin info {}` shows the schema",
         track.name()

@@ -92,6 +92,18 @@ pub(crate) fn place(error: &ValidationError<'_>) -> String {
     }
 }
 
+/// The member of the whole instance that the schema does not know.
+pub(crate) fn undeclared<'a>(error: &'a ValidationError<'_>) -> Option<&'a str> {
+    match error.kind() {
+        ValidationErrorKind::AdditionalProperties { unexpected }
+            if error.instance_path().as_str().is_empty() =>
+        {
+            unexpected.first().map(String::as_str)
+        }
+        _ => None,
+    }
+}
+
 /// What is wrong, without the value: a config may hold something nobody else should see.
 pub(crate) fn problem(error: &ValidationError<'_>) -> String {
     match error.kind() {

@@ -306,7 +306,7 @@ mod rules {
                 kind: FragmentKind::SystemMessage,
                 content: "Be brief.".into(),
                 token_budget: 10,
-                priority: 0,
+                ..ContextFragment::default()
             };
             cx.host().context().contribute(fragment.clone()).await?;
             Ok(vec![fragment])

@@ -104,7 +104,16 @@ impl Subscriber for Report {
         "stud"
     }
 
+    /// The lines are about the session. Which plugins came up for it is for `stud plugin list`.
+    fn hears_phases(&self) -> bool {
+        false
+    }
+
     fn hear(&self, event: &Event) -> Result<()> {
+        // Somebody else may care for them, and everybody hears the same.
+        if event.name.starts_with("LifecyclePhase") {
+            return Ok(());
+        }
         let mut state = self.state();
         let line = format!(
             r#"{{"type":"event","seq":{},"name":{},"correlationId":{},"payload":{}}}"#,

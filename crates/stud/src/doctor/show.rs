@@ -2,7 +2,7 @@
 
 use stud_diagnostics::{printable, printable_within};
 
-use super::{Findings, Trust};
+use super::{Findings, Trust, servers};
 use crate::output::Output;
 use crate::plugin::list;
 
@@ -28,6 +28,10 @@ impl Findings {
         self.show_settings(output);
         output.line(format!("\n{}", output.bold("plugins")));
         list::show(&self.plugins, output);
+        if !self.servers.is_empty() {
+            output.line(format!("\n{}", output.bold("MCP servers")));
+            self.show_servers(output);
+        }
         output.line(format!("\n{}", output.bold("problems")));
         if self.problems.is_empty() {
             output.line("none");
@@ -52,6 +56,23 @@ impl Findings {
                 printable_within(&set.value.to_string(), SHOWN),
                 output.dim(&format!("{}, {}", set.scope.as_str(), printable(file)))
             ));
+        }
+    }
+
+    fn show_servers(&self, output: &Output) {
+        for server in &self.servers {
+            let config = &server.config;
+            let line = format!(
+                "  {}  {} {}, {}",
+                printable_within(&config.id, SHOWN),
+                config.transport.as_str(),
+                printable_within(servers::reach(&config.transport), SHOWN),
+                server.trust.as_str(),
+            );
+            let file = config.path.to_string_lossy();
+            let file = format!("{}, {}", config.scope.as_str(), printable(&file));
+            output.line(format!("{line}  {}", output.dim(&file)));
+            output.line(format!("    next: {}", printable(&servers::next(server))));
         }
     }
 

@@ -71,7 +71,8 @@ pub(super) fn of(ground: &Ground, plugins: &[PluginReport]) -> Vec<Setting> {
 fn fell_back(plugin: &PluginReport) -> bool {
     let mut said = plugin.diagnostics.iter();
     said.any(|said| {
-        said.code == &codes::CONFIG_SCHEMA_VIOLATION && said.context.contains_key("fallback")
+        let about_config = [&codes::CONFIG_SCHEMA_VIOLATION, &codes::UNKNOWN_CONFIG_KEY];
+        about_config.contains(&said.code) && said.context.contains_key("fallback")
     })
 }
 

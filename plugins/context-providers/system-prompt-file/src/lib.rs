@@ -79,7 +79,7 @@ impl ContextProvider for SystemPromptFile {
             kind: FragmentKind::SystemMessage,
             content: self.text(cx.ids().correlation_id.as_deref())?,
             token_budget: self.token_budget,
-            priority: 0,
+            ..ContextFragment::default()
         }])
     }
 }

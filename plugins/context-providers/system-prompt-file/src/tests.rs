@@ -51,7 +51,7 @@ fn the_file_is_one_system_message() {
         kind: FragmentKind::SystemMessage,
         content: "Be brief.\n".to_owned(),
         token_budget: 100,
-        priority: 0,
+        ..ContextFragment::default()
     };
     assert_eq!(
         project.provide("AGENTS.md").unwrap(),
