@@ -161,6 +161,27 @@ fn an_interactor_that_panics_or_fails_leaves_the_prompt_to_others() {
 }
 
 #[test]
+fn a_subscriber_that_hangs_keeps_nobody_from_being_asked() {
+    let world = World::new();
+    let hang = on("InteractionRaised", json!({"do": "hang"}));
+    let stuck = ui_as(&world, "a-stuck", &hang, mute);
+    let accept = json!({"do": "accept", "value": {"text": "Ada"}});
+    let one = ui(&world, "one", &json!({"prompts": {"Ask": accept}}));
+    let tool = probe(&world, "probe-tool", "tools");
+    let live = world.live(vec![]);
+
+    for _ in 0..2 {
+        let response = asks(&tool).result().unwrap();
+        assert_eq!(response["value"], json!({"text": "Ada"}));
+    }
+    stuck.heard("InteractionRaised");
+    let lagged = one.heard("SubscriberLagged");
+    assert_eq!(lagged["payload"]["extId"], "a-stuck");
+    assert_eq!(one.all_seen().len(), 2);
+    live.session().close().unwrap();
+}
+
+#[test]
 fn an_interactor_that_hangs_keeps_nobody_from_answering() {
     let world = World::new();
     let stuck = ui(

@@ -170,6 +170,44 @@ fn four_who_answer_at_once_have_one_winner() {
 }
 
 #[test]
+fn however_quick_one_is_the_other_is_asked_too_and_told_that_it_lost() {
+    const PROMPTS: usize = 100;
+    let world = World::new();
+    let respond = |text: &str| json!({"do": "respond", "value": {"text": text}});
+    let uis = ["ann", "bob"].map(|name| ui(&world, name, &rules(respond(name))));
+    let tool = probe(&world, "probe-tool", "tools");
+    let live = world.live(vec![]);
+
+    let ids: Vec<Value> = (0..PROMPTS)
+        .map(|_| ask(&tool).result().unwrap()["interactionId"].take())
+        .collect();
+    // At once: whoever was slow over the last prompt has still to be asked.
+    live.session().close().unwrap();
+
+    let mut said = Vec::new();
+    for ui in &uis {
+        let seen = ui.all_seen();
+        let seen: Vec<&Value> = seen
+            .iter()
+            .map(|request| &request["interactionId"])
+            .collect();
+        assert_eq!(seen, ids.iter().collect::<Vec<_>>(), "`{}`", ui.id);
+        let lines = ui.lines().into_iter();
+        said.extend(lines.filter(|line| line["call"] == "interaction.respond"));
+    }
+    let (refused, won): (Vec<Value>, Vec<Value>) = said
+        .into_iter()
+        .partition(|line| line.get("error").is_some());
+    assert_eq!((won.len(), refused.len()), (PROMPTS, PROMPTS));
+    for line in refused {
+        assert_eq!(
+            code_of(&line["error"]),
+            "Session/InteractionAlreadyAnswered"
+        );
+    }
+}
+
+#[test]
 fn an_answer_through_the_host_wins_like_any_other() {
     let world = World::new();
     let respond = json!({"do": "respond", "status": "accepted", "value": {"text": "Ada"}});

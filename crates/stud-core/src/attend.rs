@@ -87,18 +87,6 @@ struct UiSeat {
     timer: Arc<dyn Timer>,
 }
 
-impl UiSeat {
-    /// Lets it hear what happened before it is asked, so that a question stands below what led to it.
-    async fn catch_up(&self) {
-        let (Some(hearing), Some(bus)) = (&self.hearing, self.bus.upgrade()) else {
-            return;
-        };
-        if let Some(heard) = hearing.until(bus.last_seq()) {
-            in_time(&*self.timer, CATCH_UP, heard).await;
-        }
-    }
-}
-
 impl Subscriber for UiSeat {
     fn ext_id(&self) -> &str {
         self.plugin.identity().ext_id.as_str()
@@ -128,6 +116,21 @@ impl Interactor for UiSeat {
         declared.map_or(0, |version| version.minor)
     }
 
+    fn news(&self) -> u64 {
+        match (&self.hearing, self.bus.upgrade()) {
+            (Some(_), Some(bus)) => bus.last_seq(),
+            _ => 0,
+        }
+    }
+
+    /// A question stands below what led to it.
+    fn catch_up(&self, news: u64) -> Option<BoxFuture<'_, ()>> {
+        let heard = self.hearing.as_ref()?.until(news)?;
+        Some(Box::pin(async move {
+            in_time(&*self.timer, CATCH_UP, heard).await;
+        }))
+    }
+
     fn ask<'a>(
         &'a self,
         request: &'a Request,
@@ -139,11 +142,6 @@ impl Interactor for UiSeat {
             tool_call_id: None,
         };
         Box::pin(async move {
-            self.catch_up().await;
-            if cancelled.is_cancelled() {
-                // It is over before it was shown.
-                return Ok(Response::dismissed(request));
-            }
             let ids = serde_json::to_string(&ids).unwrap_or_default();
             let cx = CallContext::new(cancelled, ids);
             self.plugin.interact(request, cx).await

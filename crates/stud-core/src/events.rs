@@ -22,6 +22,7 @@ use crate::platform;
 use crate::redact::Redactor;
 use crate::sync::{Mutex, lock};
 use crate::timer::Timer;
+use crate::work;
 
 mod lane;
 
@@ -166,7 +167,7 @@ impl Bus {
     }
 
     fn put(&self, name: &str, correlation_id: &str, payload: Box<str>) -> Roused {
-        let (lanes, skipped) = {
+        let (seq, lanes, skipped) = {
             let mut stream = lock(&self.stream);
             if stream.closed {
                 return Roused::default();
@@ -177,6 +178,7 @@ impl Bus {
                 correlation_id: correlation_id.into(),
                 payload,
             };
+            let seq = event.seq;
             stream.next += 1;
             if stream.lanes.is_empty() {
                 return Roused::default();
@@ -188,13 +190,14 @@ impl Bus {
             } else {
                 Vec::new()
             };
-            (stream.idle_lanes(), skipped)
+            (seq, stream.idle_lanes(), skipped)
         };
         for skipped in skipped {
             self.publish("EventsSkipped", correlation_id, &skipped);
         }
         Roused {
             bus: self.this.clone(),
+            seq,
             lanes,
         }
     }
@@ -256,7 +259,7 @@ impl Bus {
             return;
         };
         lane::watch(&bus, &lane);
-        crate::work::spawn(move || lane::serve(&bus, &lane));
+        work::spawn(move || lane::serve(&bus, &lane));
     }
 
     /// A handler failed. It is reported once, and a failure to take that report is not.
@@ -299,7 +302,31 @@ impl Bus {
 #[must_use = "dropping it wakes threads"]
 pub(crate) struct Roused {
     bus: Weak<Bus>,
+    /// The event they set off for.
+    seq: u64,
     lanes: Vec<Arc<Lane>>,
+}
+
+impl Roused {
+    /// Sets off, and runs `job` on a thread that nobody else waits for, once all those who return at once have heard the
+    /// event. It is the thread that let them hear it if they are at rest, because to wake another one takes longer than
+    /// all of that; only then may `job` be kept waiting, which is what this gives.
+    pub(crate) fn and_then(mut self, job: impl FnOnce() + Send + 'static) -> bool {
+        let shared = self.lanes.iter().position(|lane| lane.is_shared());
+        let (Some(place), Some(bus)) = (shared, self.bus.upgrade()) else {
+            work::spawn(job);
+            return false;
+        };
+        let lane = self.lanes.swap_remove(place);
+        let (watched, seq) = ((bus.clone(), lane.clone()), self.seq);
+        work::spawn(move || {
+            lane::serve_through(&bus, &lane, seq);
+            drop((bus, lane));
+            job();
+        });
+        lane::watch(&watched.0, &watched.1);
+        true
+    }
 }
 
 impl Drop for Roused {

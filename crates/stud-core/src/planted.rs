@@ -19,6 +19,10 @@ pub enum Fault {
     AnswerUnsafe,
     /// Those who did not win are not told that it is over.
     LosersForgotten,
+    /// Those who have not been asked when somebody wins are not asked any more.
+    LosersUnasked,
+    /// A subscriber that is stuck keeps a prompt from being asked.
+    HeldUp,
     /// The next prompt in line is not asked when one is over.
     LineStands,
     /// An interactor is given a prompt while it is busy with another.

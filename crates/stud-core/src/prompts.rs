@@ -14,7 +14,7 @@
 //!
 //! Nobody sees a prompt before its record is written, and no answer has any effect before its record is on the disk.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -28,7 +28,7 @@ use crate::books::Books;
 use crate::ids;
 use crate::ledger::closed;
 use crate::platform;
-use crate::sync::{Mutex, Promise, lock, promise};
+use crate::sync::{AtomicBool, Mutex, Promise, lock, promise};
 use crate::timer::{Alarm, Timer};
 
 mod outcome;
@@ -36,10 +36,12 @@ mod stage;
 mod raised;
 mod line;
 mod seat;
+mod round;
 mod stuck;
 mod absence;
 mod detached;
 mod words;
+mod remembered;
 mod settling;
 
 pub use absence::{Absence, HeadlessGrant};
@@ -49,6 +51,7 @@ pub use raised::Raised;
 
 use detached::{Detached, ToolCall};
 use line::Current;
+use remembered::Remembered;
 use seat::Seat;
 use stage::Stage;
 
@@ -60,7 +63,18 @@ pub trait Interactor: Send + Sync {
     /// The minor version of the protocol it was built for.
     fn protocol_minor(&self) -> u64;
 
-    /// Puts a question to a person. `cancelled` fires when the answer is no longer wanted.
+    /// The last event that happened, for one who listens as well.
+    fn news(&self) -> u64 {
+        0
+    }
+
+    /// Waits until it has heard this event, but not for long; nothing if it has.
+    fn catch_up(&self, _news: u64) -> Option<BoxFuture<'_, ()>> {
+        None
+    }
+
+    /// Puts a question to a person. `cancelled` fires when the answer is no longer wanted, and has fired already when
+    /// another interactor answered before this one could be asked.
     fn ask<'a>(
         &'a self,
         request: &'a Request,
@@ -105,7 +119,7 @@ struct Table {
     /// Prompts that stay open though their tools are gone, by id.
     detached: BTreeMap<String, Detached>,
     /// The last prompts that were settled, to tell a late answer from a wrong one.
-    settled: VecDeque<String>,
+    settled: Remembered,
     arrivals: u64,
     /// Whether anybody was ever there to ask.
     attended: bool,
@@ -121,6 +135,8 @@ struct Prompt {
     asker: Asker,
     raised_at: u64,
     arrival: u64,
+    /// Whether somebody's answer settled it.
+    answered: AtomicBool,
     /// Where the outcome goes.
     asked: Mutex<Option<Promise<Result<Response>>>>,
 }
@@ -172,6 +188,7 @@ impl Prompts {
             asker,
             raised_at: platform::ticks(),
             arrival,
+            answered: AtomicBool::new(false),
             asked: Mutex::new(Some(promise)),
         })
     }

@@ -1,7 +1,6 @@
 //! Doing things later. One clock for a process, and one that stands still for tests.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -79,8 +78,11 @@ struct SystemTimer {
 #[derive(Default)]
 struct Plan {
     next: u64,
-    due: BinaryHeap<Reverse<(Instant, u64)>>,
-    jobs: BTreeMap<u64, Job>,
+    jobs: BTreeMap<(Instant, u64), Job>,
+    /// When the thread looks again by itself; nothing if it does not, or is looking. Most alarms are called off before
+    /// their time, so it may well look for one that is gone. That is one look for all that were set meanwhile, where to
+    /// wake it for each would be one for each.
+    looks: Option<Instant>,
 }
 
 impl SystemTimer {
@@ -92,26 +94,26 @@ impl SystemTimer {
         let mut plan = self.plan();
         loop {
             let now = Instant::now();
-            plan = match plan.due.peek().copied() {
-                Some(Reverse((at, id))) if at <= now => {
-                    plan.due.pop();
-                    if let Some(job) = plan.jobs.remove(&id) {
-                        drop(plan);
-                        // The job may wait or call a plugin, and the next one is due all the same.
-                        work::spawn(job);
-                        plan = self.plan();
-                    }
-                    plan
+            let first = plan.jobs.first_entry();
+            plan.looks = match first {
+                Some(job) if job.key().0 <= now => {
+                    let job = job.remove();
+                    drop(plan);
+                    // The job may wait or call a plugin, and the next one is due all the same.
+                    work::spawn(job);
+                    plan = self.plan();
+                    continue;
                 }
-                Some(Reverse((at, _))) => {
-                    let waited = self.changed.wait_timeout(plan, at - now);
-                    waited.unwrap_or_else(PoisonError::into_inner).0
-                }
-                None => {
-                    let waited = self.changed.wait(plan);
-                    waited.unwrap_or_else(PoisonError::into_inner)
-                }
+                first => first.map(|job| job.key().0),
             };
+            plan = if let Some(at) = plan.looks {
+                let waited = self.changed.wait_timeout(plan, at - now);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            } else {
+                let waited = self.changed.wait(plan);
+                waited.unwrap_or_else(PoisonError::into_inner)
+            };
+            plan.looks = None;
         }
     }
 }
@@ -119,23 +121,23 @@ impl SystemTimer {
 impl Timer for SystemTimer {
     fn after(&self, delay: Duration, job: Job) -> Alarm {
         let at = Instant::now() + delay;
-        let (id, is_first) = {
+        let (key, is_early) = {
             let mut plan = self.plan();
-            let id = plan.next;
+            let key = (at, plan.next);
             plan.next += 1;
-            let is_first = plan.due.peek().is_none_or(|Reverse((due, _))| at < *due);
-            plan.due.push(Reverse((at, id)));
-            plan.jobs.insert(id, job);
-            (id, is_first)
+            plan.jobs.insert(key, job);
+            (key, plan.looks.is_none_or(|looks| at < looks))
         };
-        // Otherwise the thread wakes before this one is due, and sees it then.
-        if is_first {
+        // Otherwise the thread looks before this one is due, and sees it then.
+        if is_early {
             self.changed.notify_one();
         }
         Alarm::new(move || {
             // The timer of the process is never dropped, so looking it up finds this one.
             if let Some(timer) = SYSTEM.get() {
-                timer.plan().jobs.remove(&id);
+                // What the job holds is let go of when others can set alarms again: it may hold some itself.
+                let job = timer.plan().jobs.remove(&key);
+                drop(job);
             }
         })
     }
@@ -230,6 +232,27 @@ mod tests {
         assert_eq!(receiver.recv(), Ok("early"));
         assert_eq!(receiver.recv(), Ok("late"));
         drop(alarms);
+    }
+
+    #[test]
+    fn an_alarm_rings_whatever_was_called_off_before() {
+        let (sender, receiver) = mpsc::channel();
+        let timer = system();
+        let ring = |word: &'static str, ms| {
+            let sender = sender.clone();
+            timer.after(
+                Duration::from_millis(ms),
+                Box::new(move || sender.send(word).unwrap()),
+            )
+        };
+        for _ in 0..100 {
+            drop(ring("never", 5));
+            let _kept = [ring("second", 7), ring("first", 1)];
+            // Each rings on a thread of its own, so on a busy machine either may be heard first.
+            let mut heard = [receiver.recv().unwrap(), receiver.recv().unwrap()];
+            heard.sort_unstable();
+            assert_eq!(heard, ["first", "second"]);
+        }
     }
 
     #[test]

@@ -73,7 +73,8 @@ pub trait Subscriber: Send + Sync + 'static {
 ///   return [`Response::dismissed`]; after a time limit of the request, [`Response::timeout`]. Both leave the prompt
 ///   open for everyone else.
 /// - **Close when told.** When `cx` is cancelled the prompt was settled elsewhere or called off: take the dialog down
-///   and return. What is returned then is not used, and the error that a late answer gets is no failure.
+///   and return. What is returned then is not used, and the error that a late answer gets is no failure. Everybody is
+///   asked, so `cx` is cancelled from the start where another interactor was very quick.
 /// - **One at a time.** The next prompt comes after this call has returned.
 /// - **Name the subagent.** When the request has a `subagent_id`, the dialog shows it.
 /// - **Forget secrets.** What answers an `Auth.*` prompt goes into the response and nowhere else.

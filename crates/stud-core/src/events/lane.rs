@@ -9,6 +9,7 @@ use super::{BEHIND, Bus, Event, Subscriber};
 use crate::planted::{Fault, planted};
 use crate::platform;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, lock};
+use crate::work;
 
 /// How many events a lane takes at a time.
 const BATCH: usize = 256;
@@ -187,11 +188,17 @@ impl Lane {
 
 /// Delivers until there is nothing left.
 pub(super) fn serve(bus: &Arc<Bus>, lane: &Arc<Lane>) {
+    serve_through(bus, lane, u64::MAX);
+}
+
+/// Delivers what there is up to this event, for one who has something else to do then. What has come since is another
+/// thread's.
+pub(super) fn serve_through(bus: &Arc<Bus>, lane: &Arc<Lane>, last: u64) {
     for seat in lane.seats().iter() {
         seat.subscriber.roused();
     }
     loop {
-        let batch = {
+        let mut batch = {
             let mut stream = lock(&bus.stream);
             stream.forget_heard();
             let batch = stream.after(lane.heard(), BATCH);
@@ -206,6 +213,11 @@ pub(super) fn serve(bus: &Arc<Bus>, lane: &Arc<Lane>) {
             }
             batch
         };
+        batch.truncate(batch.partition_point(|event| event.seq <= last));
+        if batch.is_empty() {
+            let (bus, lane) = (bus.clone(), lane.clone());
+            return work::spawn(move || serve(&bus, &lane));
+        }
         let began = platform::ticks();
         deliver(bus, lane, &batch);
         lane.stuck.store(false, Ordering::Release);

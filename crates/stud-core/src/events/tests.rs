@@ -93,6 +93,35 @@ fn every_subscriber_hears_the_same_in_the_same_order() {
 }
 
 #[test]
+fn what_waits_for_an_event_to_be_heard_holds_up_no_other() {
+    let bus = bus(Duration::from_secs(5));
+    let (ear, heard, _) = ear("ear");
+    bus.subscribe(ear, Service::Shared);
+    let (begun, beginning) = mpsc::channel();
+    let (end, ended) = mpsc::channel::<()>();
+    let told = bus.place_text("Tick", "t", "{}".to_owned());
+    // It is in the stream already, and not what is waited for.
+    bus.publish("Tock", "t", &json!({}));
+    let may_wait = told.and_then(move || {
+        begun.send(()).unwrap();
+        let _ = ended.recv();
+    });
+    assert!(may_wait);
+    beginning.recv_timeout(Duration::from_secs(10)).unwrap();
+    assert_eq!(heard.try_recv(), Ok((1, "Tick".to_owned())));
+    assert_eq!(next(&heard), (2, "Tock".to_owned()));
+    bus.publish("Tick", "t", &json!({}));
+    assert_eq!(next(&heard), (3, "Tick".to_owned()));
+    // Nobody has to be waited for who is not there.
+    drop(end);
+    bus.unsubscribe("ear");
+    let (done, doing) = mpsc::channel();
+    let told = bus.place_text("Tick", "t", "{}".to_owned());
+    assert!(!told.and_then(move || done.send(()).unwrap()));
+    doing.recv_timeout(Duration::from_secs(10)).unwrap();
+}
+
+#[test]
 fn one_that_comes_late_starts_at_the_present() {
     let bus = bus(Duration::from_secs(5));
     bus.publish("Before", "t", &json!({}));

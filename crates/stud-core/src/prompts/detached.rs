@@ -28,7 +28,7 @@ use super::{Asker, Prompt, Prompts, Table};
 use crate::books::Books;
 use crate::ledger::{Draft, closed};
 use crate::platform;
-use crate::sync::{Mutex, lock};
+use crate::sync::{AtomicBool, Mutex, lock};
 
 /// Takes what the person says after all, as an input of the session whose tool asked.
 pub trait Inbox: Send + Sync {
@@ -100,7 +100,7 @@ impl Table {
         self.detached = settling;
         let mut early = Vec::new();
         for (id, detached) in left {
-            self.settled.retain(|settled| *settled != id);
+            self.settled.forget(&id);
             if let Stage::Announcing(Some(outcome)) = detached.stage {
                 early.push(outcome);
             }
@@ -181,6 +181,7 @@ impl Prompts {
             asker,
             raised_at: platform::ticks(),
             arrival: 0,
+            answered: AtomicBool::new(false),
             asked: Mutex::new(None),
         });
         let detached = Detached {

@@ -87,9 +87,11 @@ impl Prompts {
             return self.over(&prompt, Err(error), Roused::default());
         }
         // On its way before anyone is asked: an interactor that listens as well hears it first.
-        if !planted(Fault::RaisedLate) {
-            drop(outcome::publish_raised(&prompt));
-        }
+        let told = if planted(Fault::RaisedLate) {
+            Roused::default()
+        } else {
+            outcome::publish_raised(&prompt)
+        };
         let (early, seats) = {
             let mut table = lock(&self.table);
             let seats = table.seats_for(&prompt);
@@ -103,11 +105,11 @@ impl Prompts {
             (early, seats)
         };
         if let Some(outcome) = early {
+            drop(told);
             return self.finish(prompt, outcome, true);
         }
-        for seat in seats {
-            self.offer(&seat, &prompt);
-        }
+        let at_rest = seats.into_iter().filter(|seat| seat.give(&prompt));
+        self.go_round(told, at_rest.collect());
         if planted(Fault::RaisedLate) {
             drop(outcome::publish_raised(&prompt));
         }

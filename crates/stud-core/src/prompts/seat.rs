@@ -1,7 +1,8 @@
 //! Interactors: who is asked, one prompt after the other.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 
 use serde_json::json;
 use stud_abi::CancellationSource;
@@ -26,7 +27,7 @@ pub(super) struct Seat {
 
 #[derive(Default)]
 struct Desk {
-    waiting: VecDeque<Arc<Prompt>>,
+    waiting: VecDeque<Given>,
     /// Whether somebody drives this seat.
     busy: bool,
     /// The call that is going on.
@@ -40,11 +41,20 @@ struct Desk {
     idle: Vec<Promise<()>>,
 }
 
+/// A prompt that an interactor is to be asked.
+struct Given {
+    prompt: Arc<Prompt>,
+    /// The event that it has to have heard before.
+    news: u64,
+}
+
 /// A call to an interactor.
 struct Call {
     /// The prompt it is about.
     prompt: String,
     off: CancellationSource,
+    /// Whether the interactor has been asked. It is to be when it has heard what happened before.
+    begun: bool,
     /// Rings when the prompt has been over for too long.
     overdue: Option<Alarm>,
 }
@@ -72,6 +82,18 @@ impl Seat {
         desk.call.as_ref().filter(|call| call.prompt == id)?;
         desk.waiting.clear();
         Some(std::mem::take(&mut desk.idle))
+    }
+
+    /// Gives the interactor a prompt; says whether somebody has to ask it, because nobody drives this seat.
+    pub(super) fn give(&self, prompt: &Arc<Prompt>) -> bool {
+        let news = self.interactor.news();
+        let mut desk = lock(&self.desk);
+        if desk.gone || desk.leaving {
+            return false;
+        }
+        let prompt = prompt.clone();
+        desk.waiting.push_back(Given { prompt, news });
+        !std::mem::replace(&mut desk.busy, true) || planted(Fault::TwoAtOnce)
     }
 
     /// Whether somebody drives this seat.
@@ -210,42 +232,45 @@ impl Prompts {
 
     /// Puts a prompt to an interactor, after those it was given before.
     pub(super) fn offer(&self, seat: &Arc<Seat>, prompt: &Arc<Prompt>) {
-        let rouse = {
-            let mut desk = lock(&seat.desk);
-            if desk.gone || desk.leaving {
-                return;
-            }
-            desk.waiting.push_back(prompt.clone());
-            !std::mem::replace(&mut desk.busy, true) || planted(Fault::TwoAtOnce)
-        };
-        if rouse {
+        if seat.give(prompt) {
             let (prompts, seat) = (self.this.clone(), seat.clone());
-            work::spawn(move || {
-                while let Some((prompt, call)) = next(&seat) {
-                    let Some(prompts) = prompts.upgrade() else {
-                        return;
-                    };
-                    // Whoever has left meanwhile is asked nothing more. Whoever is here sees what everyone else sees, also
-                    // when another was quick: an answer that is not on record yet may still come to nothing.
-                    if prompts.is_asked(&prompt) && !call.is_cancelled() {
-                        let replied = prompts.ask(&seat, &prompt, &call);
-                        if !replied && !call.is_cancelled() {
-                            prompts.mind_failure(&seat, &prompt);
-                        }
-                    }
-                }
-                if let Some(prompts) = prompts.upgrade() {
-                    prompts.is_back(&seat);
-                }
-            });
+            work::spawn(move || attend(&prompts, &seat));
         }
     }
 
-    /// Whether the prompt is the one that is being asked, and not over.
-    fn is_asked(&self, prompt: &Prompt) -> bool {
+    /// Whether every prompt has been shown to those it was put to, as far as they can be shown anything.
+    pub(crate) fn are_shown(&self) -> bool {
         let table = lock(&self.table);
-        let current = table.current.as_ref();
-        current.is_some_and(|current| current.prompt.id() == prompt.id())
+        table.seats.iter().all(|seat| {
+            let desk = lock(&seat.desk);
+            desk.waiting.is_empty() && desk.call.as_ref().is_none_or(|call| call.begun)
+        })
+    }
+
+    /// Whether the interactor is to be asked what it was given.
+    ///
+    /// Whoever is here sees what everyone else sees, also when another was quick and has won: it is then told that it is
+    /// over by a call that is off from the start. Whoever has left meanwhile is asked nothing more, and a prompt that was
+    /// called off before it was shown is shown to nobody.
+    fn begin(&self, seat: &Arc<Seat>, prompt: &Arc<Prompt>, call: &CancellationSource) -> bool {
+        let is_over = {
+            let table = lock(&self.table);
+            let current = table.current.as_ref();
+            let is_over = current.is_none_or(|current| current.prompt.id() != prompt.id());
+            let mut desk = lock(&seat.desk);
+            let was_answered = prompt.answered.load(Ordering::Acquire);
+            let is_off = is_over && (!was_answered || planted(Fault::LosersUnasked));
+            match &mut desk.call {
+                Some(call) if !is_off && call.prompt == prompt.id() => call.begun = true,
+                _ => return false,
+            }
+            is_over
+        };
+        if is_over {
+            call.cancel();
+            self.expect_back(seat, prompt);
+        }
+        true
     }
 
     /// Asks one interactor, again if it answers what cannot be an answer. Gives whether it had anything to say.
@@ -276,10 +301,9 @@ impl Prompts {
     }
 
     fn take(&self, seat: &Seat, prompt: &Prompt, response: Response) -> Result<()> {
-        response.check(&prompt.request)?;
         let has_answered = lock(&seat.desk).answered.as_deref() == Some(prompt.id());
         if !response.status.settles() || has_answered {
-            return Ok(());
+            return response.check(&prompt.request).map(drop);
         }
         // The interactor's part ends here; the answer takes effect once it is on record.
         self.answer(seat.ext_id(), response).map(drop)
@@ -310,19 +334,41 @@ fn note_failure(seat: &Seat, prompt: &Prompt, call: &CancellationSource, error: 
     }
 }
 
+/// Asks an interactor what it was given, one prompt after the other, until nothing is left.
+pub(super) fn attend(prompts: &Weak<Prompts>, seat: &Arc<Seat>) {
+    while let Some((given, call)) = next(seat) {
+        if let Some(behind) = seat.interactor.catch_up(given.news) {
+            work::block_on(behind);
+        }
+        let Some(prompts) = prompts.upgrade() else {
+            return;
+        };
+        if prompts.begin(seat, &given.prompt, &call) {
+            let replied = prompts.ask(seat, &given.prompt, &call);
+            if !replied && !call.is_cancelled() {
+                prompts.mind_failure(seat, &given.prompt);
+            }
+        }
+    }
+    if let Some(prompts) = prompts.upgrade() {
+        prompts.is_back(seat);
+    }
+}
+
 /// The next prompt at a seat, with what calls it off; the seat is idle if there is none.
-fn next(seat: &Seat) -> Option<(Arc<Prompt>, CancellationSource)> {
+fn next(seat: &Seat) -> Option<(Given, CancellationSource)> {
     let idle = {
         let mut desk = lock(&seat.desk);
         desk.call = None;
-        if let Some(prompt) = desk.waiting.pop_front() {
+        if let Some(given) = desk.waiting.pop_front() {
             let off = CancellationSource::new();
             desk.call = Some(Call {
-                prompt: prompt.id().to_owned(),
+                prompt: given.prompt.id().to_owned(),
                 off: off.clone(),
+                begun: false,
                 overdue: None,
             });
-            return Some((prompt, off));
+            return Some((given, off));
         }
         desk.busy = false;
         std::mem::take(&mut desk.idle)

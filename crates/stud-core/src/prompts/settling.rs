@@ -1,5 +1,6 @@
 //! Settling: whatever ends a prompt, it ends it once.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use stud_abi::CancellationSource;
@@ -17,9 +18,6 @@ use crate::events::Roused;
 use crate::ledger::closed;
 use crate::planted::{Fault, planted};
 use crate::sync::{Promised, lock, promise};
-
-/// How many settled prompts are remembered.
-const REMEMBERED: usize = 1024;
 
 impl Prompts {
     /// An interactor's answer. When this returns without an error it has won and taken effect.
@@ -157,6 +155,9 @@ impl Prompts {
             let mut table = lock(&self.table);
             table.current = None;
             table.remember(prompt.id());
+            if matches!(&answer, Ok(answer) if answer.status.settles()) {
+                prompt.answered.store(true, Ordering::Release);
+            }
             if matches!(&answer, Ok(answer) if answer.status == Status::Timeout) {
                 // Before the tool knows, because it may be done as soon as it does.
                 table.ran_out(prompt);
@@ -184,18 +185,12 @@ impl Prompts {
 impl Table {
     /// From now on an answer to this prompt is late and not wrong.
     pub(super) fn remember(&mut self, id: &str) {
-        if self.settled.iter().any(|settled| settled == id) {
-            return;
-        }
-        self.settled.push_back(id.to_owned());
-        if self.settled.len() > REMEMBERED {
-            self.settled.pop_front();
-        }
+        self.settled.add(id);
     }
 
     /// Why a prompt that is not there cannot be answered.
     fn unanswerable(&self, id: &str) -> Error {
-        if self.settled.iter().any(|settled| settled == id) {
+        if self.settled.has(id) {
             refusal::interaction_already_answered(id)
         } else if self.closed {
             closed()

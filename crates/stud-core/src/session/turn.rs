@@ -233,12 +233,14 @@ impl Session {
         saved
     }
 
-    /// Gives subscribers a moment to hear the last events. One that is stuck is not waited for.
+    /// Gives subscribers a moment to hear the last events, and interactors to see the last prompts. One that is stuck is
+    /// not waited for.
     fn settle_subscribers(&self) {
         /// In nanoseconds.
         const MOMENT: u64 = 2_000_000_000;
         let began = platform::ticks();
-        while !self.books.bus.is_quiet() && platform::ticks() - began < MOMENT {
+        let is_quiet = || self.books.bus.is_quiet() && self.prompts.are_shown();
+        while !is_quiet() && platform::ticks() - began < MOMENT {
             pause(Duration::from_micros(100));
         }
     }

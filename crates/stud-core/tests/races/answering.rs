@@ -1,15 +1,20 @@
 //! Several people, one question: the first answer wins, and it is the same for everybody.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use shuttle::thread;
 use stud_abi::CancellationSource;
 use stud_contract_interaction::Status;
+use stud_core::events::Service;
 use stud_diagnostics::codes;
 
+use crate::clock::Clock;
 use crate::explore::explore;
+use crate::hearing::Slow;
 use crate::people::Move;
-use crate::room::{Room, join};
+use crate::room::{HELD_UP, Room, join};
+use crate::shelf::Shelf;
 
 #[test]
 fn two_answers_have_one_winner() {
@@ -23,6 +28,7 @@ pub(crate) fn two_answers() {
     let asked = join([room.ask()]);
     assert_eq!(status(&asked[0]), Some(Status::Accepted));
     room.settle(&asked);
+    room.everybody_was_asked(&asked);
 }
 
 #[test]
@@ -56,6 +62,25 @@ pub(crate) fn eight_people() {
     let asked = join([room.ask()]);
     assert!(status(&asked[0]).is_some_and(Status::settles));
     room.settle(&asked);
+    room.everybody_was_asked(&asked);
+}
+
+#[test]
+fn a_subscriber_that_is_stuck_keeps_no_question_back() {
+    explore(held_up);
+}
+
+/// Somebody does not come back from the event that says a question is asked before there is an answer to it.
+pub(crate) fn held_up() {
+    let room = Room::with(Clock::ringing(HELD_UP, 1), Shelf::new());
+    let stuck = Slow::new("stuck", Duration::ZERO);
+    room.books.bus.subscribe(stuck.clone(), Service::Shared);
+    room.seat("ann", &[Move::Accept]);
+    let asked = join([room.ask()]);
+    assert_eq!(status(&asked[0]), Some(Status::Accepted));
+    stuck.gate.open();
+    room.settle(&asked);
+    room.everybody_was_asked(&asked);
 }
 
 #[test]

@@ -159,14 +159,14 @@ impl Subscriber for Clumsy {
 }
 
 /// A witness that waits for leave, or takes its time, before it hears its first event.
-struct Slow {
+pub(crate) struct Slow {
     witness: Arc<Witness>,
     takes: Duration,
-    gate: Gate,
+    pub(crate) gate: Gate,
 }
 
 impl Slow {
-    fn new(id: &str, takes: Duration) -> Arc<Self> {
+    pub(crate) fn new(id: &str, takes: Duration) -> Arc<Self> {
         Arc::new(Self {
             witness: Witness::new(id),
             takes,

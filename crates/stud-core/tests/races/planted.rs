@@ -36,6 +36,16 @@ fn losers_that_are_forgotten_are_noticed() {
 }
 
 #[test]
+fn losers_that_are_not_asked_are_noticed() {
+    finds(Fault::LosersUnasked, answering::two_answers);
+}
+
+#[test]
+fn a_prompt_that_a_subscriber_holds_up_is_noticed() {
+    finds(Fault::HeldUp, answering::held_up);
+}
+
+#[test]
 fn a_line_that_stands_still_is_noticed() {
     finds(Fault::LineStands, calling_off::moving_on);
 }

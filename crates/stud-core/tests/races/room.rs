@@ -19,7 +19,7 @@ use stud_core::work::block_on;
 use stud_diagnostics::codes;
 
 use crate::clock::Clock;
-use crate::people::{Move, Person};
+use crate::people::{Call, Move, Person};
 use crate::shelf::Shelf;
 use crate::witness::{Heard, Witness, without_gaps};
 
@@ -28,6 +28,9 @@ pub(crate) const GRACE: Duration = Duration::from_secs(30);
 
 /// How long somebody may keep a prompt that is over.
 pub(crate) const LETTING_GO: Duration = Duration::from_secs(2);
+
+/// How long a subscriber may hold up a prompt.
+pub(crate) const HELD_UP: Duration = Duration::from_millis(20);
 
 /// How long a prompt with a limit waits.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
@@ -190,6 +193,18 @@ impl Room {
             in_order(person, &heard);
         }
         heard
+    }
+
+    /// Each prompt was put to everybody, however quick somebody was: for people who were here all the time.
+    pub(crate) fn everybody_was_asked(&self, asked: &[Asked]) {
+        for person in self.people.lock().unwrap().iter() {
+            for prompt in asked {
+                let calls = person.diary().calls;
+                let about = |call: &&Call| call.prompt == prompt.id;
+                let times = calls.iter().filter(about).count();
+                assert!(times > 0, "`{}` was not asked", person.ext_id());
+            }
+        }
     }
 
     /// One prompt: one outcome, the same for everybody, and in the right order.

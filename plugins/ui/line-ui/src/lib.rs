@@ -192,6 +192,10 @@ impl Subscriber for LineUi {
 
 impl Interactor for LineUi {
     async fn on_interaction(&self, request: Request, cx: &Cx) -> Result<Response> {
+        if cx.is_cancelled() {
+            // Another interactor was faster, so there is nothing to ask, and no line to take for it.
+            return Ok(Response::dismissed(&request));
+        }
         let Some(desk) = self.desk()? else {
             return Ok(Response::dismissed(&request));
         };

@@ -72,6 +72,17 @@ fn a_prompt_called_off_by_its_token_is_closed_and_explained_later() {
 }
 
 #[test]
+fn a_prompt_that_is_over_when_it_comes_is_not_shown_and_takes_no_line() {
+    let rig = Rig::new();
+    rig.host().cancel(Scope::Turn);
+    let asked = rig.asks(ask("Name?"));
+    assert_eq!(asked.response().status, Status::Dismissed);
+    assert!(!rig.notes.text().contains("Name?"));
+    rig.types("Ada\n");
+    assert_eq!(rig.sent(1), ["Ada"]);
+}
+
+#[test]
 fn an_answer_that_came_too_late_is_no_failure() {
     let rig = Rig::new();
     let response = rig.gets(ask("Name?"), "answer: ", "Ada\n");
