@@ -193,6 +193,10 @@ impl Subscriber for Sink {
         self.gather();
     }
 
+    fn hears(&self, name: &str) -> bool {
+        severity(name) >= self.accepts.min_severity
+    }
+
     fn hear(&self, event: &Event) -> Result<()> {
         let severity = severity(&event.name);
         // Most events are not for most logs, and taking one apart is the larger part of the work.

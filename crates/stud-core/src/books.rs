@@ -104,6 +104,9 @@ impl Books {
         correlation_id: &str,
         payload: &impl Serialize,
     ) -> Roused {
+        if !self.bus.is_heard(name) {
+            return Roused::default();
+        }
         // Maps with text keys cannot fail to become JSON.
         let Ok(text) = serde_json::to_string(payload) else {
             return Roused::default();

@@ -51,9 +51,9 @@ pub trait Subscriber: Send + Sync {
     /// Takes one event.
     fn hear(&self, event: &Event) -> Result<()>;
 
-    /// Whether it cares for the phases of plugins. There are many of them at every start, so nobody is told of one
-    /// unless somebody cares.
-    fn hears_phases(&self) -> bool {
+    /// Whether it makes anything of events of this name. What nobody makes anything of is not told at all; what somebody
+    /// does is told to everybody.
+    fn hears(&self, _name: &str) -> bool {
         true
     }
 }
@@ -227,11 +227,11 @@ impl Bus {
         stream.forget_heard();
     }
 
-    /// Whether anyone cares for the phases of plugins.
-    pub(crate) fn tells_phases(&self) -> bool {
+    /// Whether anyone makes anything of events of this name.
+    pub(crate) fn is_heard(&self, name: &str) -> bool {
         let stream = lock(&self.stream);
         let mut lanes = stream.lanes.iter();
-        lanes.any(|lane| lane.hears_phases())
+        lanes.any(|lane| lane.hears(name))
     }
 
     /// The number of the last event.

@@ -90,10 +90,6 @@ impl HostSource for Hosts {
         let Some(session) = self.link.get() else {
             return;
         };
-        let books = session.books();
-        if !books.bus.tells_phases() {
-            return;
-        }
         let (name, duration) = match moment {
             Moment::Start => ("LifecyclePhaseStart", 0),
             Moment::End(took) => ("LifecyclePhaseEnd", took),
@@ -104,7 +100,7 @@ impl HostSource for Hosts {
             "phase": phase.as_str(),
             "durationMs": duration,
         });
-        books.publish(name, ext_id, &payload);
+        session.books().publish(name, ext_id, &payload);
     }
 }
 

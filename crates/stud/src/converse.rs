@@ -1,6 +1,7 @@
 //! `stud` alone: a session, with whoever is there to take part.
 
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::mem::ManuallyDrop;
 use std::sync::{Arc, Weak};
 
 use serde_json::Value;
@@ -128,8 +129,12 @@ fn begin(
 
 /// From the first turn to the end of the session.
 fn carry_on(begun: Begun, headless: bool, signals: &Signals, output: &Output) -> Verdict {
+    // What is left when the session is closed ends with the process, which takes it back at once: to take it apart piece
+    // by piece would keep whoever waits for the process.
+    let mut begun = ManuallyDrop::new(begun);
+    let first = begun.first.take();
     let session = &begun.launched.session;
-    let talked = talk(session, begun.first, headless, output);
+    let talked = talk(session, first, headless, output);
     let closed = session.close();
     let last = talked.and_then(|last| closed.map(|()| last));
     let ended = signals.ended_session();
@@ -293,8 +298,8 @@ impl Subscriber for EndOfInput {
         Ok(())
     }
 
-    fn hears_phases(&self) -> bool {
-        false
+    fn hears(&self, name: &str) -> bool {
+        matches!(name, "LineUiInputEnded" | "SessionExitRequested")
     }
 }
 

@@ -44,8 +44,8 @@ pub(super) fn messages(
             said_last = Some(messages.len());
         }
         match kept.role() {
-            "assistant" => unanswered.extend_from_slice(calls(&content)),
-            "tool" => unanswered.retain(|call| call["toolCallId"] != content["toolCallId"]),
+            "assistant" => unanswered.extend(calls(&content).iter().map(Unanswered::of)),
+            "tool" => unanswered.retain(|call| !call.is_answered_by(&content)),
             _ => {}
         }
         messages.extend(message(kept.role(), &content));
@@ -56,16 +56,15 @@ pub(super) fn messages(
 
 /// A call that a turn proposed and did not come to, because it halted: nobody has decided about it, and the transcript
 /// says nothing else. No model goes on from a call without a result.
-fn not_run(call: Value) -> Message {
-    let text = |member: &str| call[member].as_str().unwrap_or_default().to_owned();
+fn not_run(call: Unanswered) -> Message {
     let content = json!({
         "ok": false,
         "undecided": true,
         "reason": "nobody was there to decide about this call, and it did not run",
     });
     let result = Part::ToolResult {
-        tool_call_id: text("toolCallId"),
-        tool_name: text("toolName"),
+        tool_call_id: call.tool_call_id,
+        tool_name: call.tool_name,
         content: content.to_string(),
     };
     Message {
@@ -74,8 +73,31 @@ fn not_run(call: Value) -> Message {
     }
 }
 
+/// A call whose result has not come yet, without its arguments, which may be long.
+struct Unanswered {
+    tool_call_id: String,
+    tool_name: String,
+}
+
+impl Unanswered {
+    fn of(call: &Value) -> Self {
+        Self {
+            tool_call_id: text_of(call, "toolCallId").to_owned(),
+            tool_name: text_of(call, "toolName").to_owned(),
+        }
+    }
+
+    fn is_answered_by(&self, result: &Value) -> bool {
+        text_of(result, "toolCallId") == self.tool_call_id
+    }
+}
+
+fn text_of<'a>(value: &'a Value, member: &str) -> &'a str {
+    value[member].as_str().unwrap_or_default()
+}
+
 fn message(role: &str, content: &Value) -> Option<Message> {
-    let text = |member: &str| content[member].as_str().unwrap_or_default().to_owned();
+    let text = |member: &str| text_of(content, member).to_owned();
     let (role, content) = match role {
         "user" => (Role::User, heard(content)?),
         "assistant" => (Role::Assistant, spoken(content)),
@@ -109,8 +131,8 @@ fn spoken(content: &Value) -> Content {
         text: text.to_owned(),
     });
     let calls = calls.iter().map(|call| Part::ToolCall {
-        tool_call_id: call["toolCallId"].as_str().unwrap_or_default().to_owned(),
-        tool_name: call["toolName"].as_str().unwrap_or_default().to_owned(),
+        tool_call_id: text_of(call, "toolCallId").to_owned(),
+        tool_name: text_of(call, "toolName").to_owned(),
         args: call["args"].clone(),
     });
     said.into_iter().chain(calls).collect::<Vec<_>>().into()

@@ -128,10 +128,10 @@ impl Lane {
         change(Arc::make_mut(&mut seats));
     }
 
-    /// Whether anyone in it cares for the phases of plugins.
-    pub(super) fn hears_phases(&self) -> bool {
+    /// Whether anyone in it makes anything of events of this name.
+    pub(super) fn hears(&self, name: &str) -> bool {
         let seats = self.seats();
-        seats.iter().any(|seat| seat.subscriber.hears_phases())
+        seats.iter().any(|seat| seat.subscriber.hears(name))
     }
 
     fn seats(&self) -> Arc<Vec<Arc<Seat>>> {

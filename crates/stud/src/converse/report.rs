@@ -105,13 +105,12 @@ impl Subscriber for Report {
     }
 
     /// The lines are about the session. Which plugins came up for it is for `stud plugin list`.
-    fn hears_phases(&self) -> bool {
-        false
+    fn hears(&self, name: &str) -> bool {
+        !name.starts_with("LifecyclePhase")
     }
 
     fn hear(&self, event: &Event) -> Result<()> {
-        // Somebody else may care for them, and everybody hears the same.
-        if event.name.starts_with("LifecyclePhase") {
+        if !self.hears(&event.name) {
             return Ok(());
         }
         let mut state = self.state();
