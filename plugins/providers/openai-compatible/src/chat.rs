@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use stud_sdk::Result;
 use stud_sdk::provider::{Request, ToolSpec, Verbatim};
 
-use crate::cache_key::cache_key;
+use crate::beginning::LastBeginning;
 use crate::options::Options;
 
 /// The request to the backend: its body, and those members that are text already.
@@ -20,6 +20,7 @@ pub(crate) fn compose(
     request: &Request,
     model: String,
     options: &Options,
+    last: &LastBeginning,
 ) -> Result<(Value, Vec<(&'static str, String)>)> {
     let bag = Bag::new(&options.default_params.0, options.max_tokens, request);
     let settled = params::settle(bag, &model)?;
@@ -28,18 +29,20 @@ pub(crate) fn compose(
     put("model", model.into());
     put("stream", true.into());
     put("stream_options", json!({"include_usage": true}));
-    put(
-        "prompt_cache_key",
-        cache_key(request.system.as_deref(), &request.tools).into(),
-    );
+    let beginning = last.of(request, settled.strict, |tools| {
+        let tools: Vec<_> = tools
+            .iter()
+            .map(|spec| Tool::of(spec, settled.strict))
+            .collect();
+        // Texts, and JSON as it came: nothing in them can fail to be written.
+        serde_json::to_string(&tools).unwrap_or_default()
+    });
+    put("prompt_cache_key", beginning.cache_key.as_str().into());
     let system = request.system.as_deref();
     let messages = messages::write(system, &request.messages, settled.system_role)?;
     let mut written = vec![("messages", messages)];
     if !request.tools.is_empty() {
-        let tools = request.tools.iter();
-        let tools: Vec<_> = tools.map(|spec| Tool::of(spec, settled.strict)).collect();
-        // Texts, and JSON as it came: nothing in them can fail to be written.
-        written.push(("tools", serde_json::to_string(&tools).unwrap_or_default()));
+        written.push(("tools", beginning.written.1.clone()));
     }
     Ok((body.into(), written))
 }

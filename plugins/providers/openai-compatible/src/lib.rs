@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod options;
-mod cache_key;
+mod beginning;
 mod system_role;
 mod omissions;
 mod chat;
@@ -17,6 +17,7 @@ use model_http::{Auth, CallIds, Endpoint, Post, REQUEST_REJECTED, Recollection, 
 use stud_sdk::provider::{FinishReason, Provider, Request, Sink, provider};
 use stud_sdk::{Cx, Error, Host, Result, Value};
 
+use beginning::LastBeginning;
 use omissions::Omissions;
 use options::{ApiShape, Options};
 
@@ -50,6 +51,7 @@ struct OpenAiCompatible {
     roster: Roster,
     options: Options,
     omissions: Omissions,
+    last_beginning: LastBeginning,
     /// Reasoning that came with calls, by call.
     reasoning: Arc<Recollection<Vec<Value>>>,
 }
@@ -62,6 +64,7 @@ impl OpenAiCompatible {
             roster: options.roster(EXT_ID),
             options,
             omissions: Omissions::default(),
+            last_beginning: LastBeginning::default(),
             reasoning: Arc::default(),
         })
     }
@@ -77,7 +80,7 @@ impl Provider for OpenAiCompatible {
         let (path, (body, verbatim)) = match shape {
             ApiShape::ChatCompletions => (
                 "/chat/completions",
-                chat::compose(&request, model, &self.options)?,
+                chat::compose(&request, model, &self.options, &self.last_beginning)?,
             ),
             ApiShape::Responses => {
                 let reasoning = &self.reasoning;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use stud_sdk::Result;
 use stud_sdk::provider::{Request, ToolSpec};
 
-use crate::cache_key::cache_key;
+use crate::beginning::cache_key;
 use crate::options::Options;
 use crate::system_role::SystemRole;
 

@@ -11,7 +11,7 @@ fn a_conversation_with_everything() {
         "model": "small",
         "stream": true,
         "stream_options": {"include_usage": true},
-        "prompt_cache_key": crate::cache_key::cache_key(Some("Be brief."), &[weather()]),
+        "prompt_cache_key": crate::beginning::cache_key(Some("Be brief."), &[weather()]),
         "tools": [{"type": "function", "function": {
             "name": "get_weather",
             "description": "Says how the weather is.",

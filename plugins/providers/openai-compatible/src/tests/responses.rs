@@ -133,7 +133,7 @@ fn a_conversation_with_everything() {
         "model": "small",
         "stream": true,
         "instructions": "Be brief.",
-        "prompt_cache_key": crate::cache_key::cache_key(Some("Be brief."), &[weather()]),
+        "prompt_cache_key": crate::beginning::cache_key(Some("Be brief."), &[weather()]),
         "tools": [{
             "type": "function",
             "name": "get_weather",
