@@ -20,6 +20,7 @@ mod planted;
 pub mod work;
 pub mod timer;
 mod deadline;
+mod canonical;
 pub mod ids;
 pub mod redact;
 pub mod secrets;

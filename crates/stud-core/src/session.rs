@@ -102,7 +102,7 @@ pub struct Session {
     slots: Slots,
     conversation: Mutex<Conversation>,
     scopes: Scopes,
-    plugins: Mutex<Registry>,
+    plugins: Mutex<Arc<Registry>>,
     choice: Choice,
     /// Who waits for the first of them.
     rising: Mutex<Option<Vec<Promise<()>>>>,
@@ -217,7 +217,7 @@ impl Session {
     }
 
     /// The plugins as of now. A turn keeps those it began with.
-    pub fn plugins(&self) -> Registry {
+    pub fn plugins(&self) -> Arc<Registry> {
         lock(&self.plugins).clone()
     }
 
@@ -225,7 +225,7 @@ impl Session {
     pub fn set_plugins(&self, registry: Registry) {
         let unasked = self.rules.yolo || self.facts.mode == SecurityMode::Yolo;
         let roster = Roster::of_registry(&registry, |_| unasked);
-        *lock(&self.plugins) = registry;
+        *lock(&self.plugins) = Arc::new(registry);
         self.revision.fetch_add(1, Ordering::AcqRel);
         self.metrics.extensions_changed(roster);
         let waiting = lock(&self.rising).take();

@@ -75,7 +75,7 @@ pub(crate) fn switch(
     });
     match settled {
         Ok(settled) => {
-            candidate.join(session, plugins);
+            candidate.join(session, &plugins);
             Ok(settled.publish(session))
         }
         Err(error) => {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 
 use super::stream::Proposal;
+use crate::canonical;
 use crate::toolbox::ToolGiver;
 
 /// A call that may run, once. Only the authority stack makes one.
@@ -65,21 +65,16 @@ impl ArgsDigest {
         let mut hash = Sha256::new();
         hash.update(call.tool_name.as_bytes());
         hash.update([0]);
-        hash.update(canonical(&call.args));
+        // The same text for the same arguments, in whatever order their members stand; what is JSON can be written.
+        hash.update(canonical::text(&call.args).unwrap_or_default());
         Self(hash.finalize().into())
     }
-}
-
-/// The same text for the same arguments, in whatever order their members stand.
-fn canonical(args: &Value) -> Vec<u8> {
-    // What is JSON already can be written as JSON.
-    serde_json_canonicalizer::to_vec(args).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn digest(tool: &str, args: Value) -> ArgsDigest {
         ArgsDigest::of(&Proposal {

@@ -43,7 +43,7 @@ pub(crate) fn replace(
         Err(problem) => {
             match &old {
                 Some(old) if old.identity().life.word() == "disposed" => {
-                    session.set_plugins(registry.without(&old.identity().ext_id));
+                    session.set_plugins((*registry).clone().without(&old.identity().ext_id));
                 }
                 Some(old) => session.attend(old),
                 None => {}

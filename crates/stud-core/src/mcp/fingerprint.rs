@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::config::{ServerConfig, Transport};
 use super::connection::ToolDescriptor;
+use crate::canonical;
 
 /// Stands for how a server is started or reached. Values of its environment and its headers are not part of it: they
 /// change without the server becoming another one.
@@ -35,7 +36,7 @@ pub(super) fn of_tools(tools: &[ToolDescriptor]) -> BTreeMap<String, String> {
 fn digest(value: &Value) -> String {
     use std::fmt::Write as _;
     // What is JSON already can be written as JSON.
-    let text = serde_json_canonicalizer::to_vec(value).unwrap_or_default();
+    let text = canonical::text(value).unwrap_or_default();
     let mut words = "sha256:".to_owned();
     for byte in Sha256::digest(text) {
         let _ = write!(words, "{byte:02x}");

@@ -34,7 +34,6 @@ use crate::params::Params;
 use crate::platform;
 use crate::prompts::{Absence, Prompts};
 use crate::redact::Redactor;
-use crate::registry::Registry;
 use crate::rules::Rules;
 use crate::store::Store;
 use crate::sync::Mutex;
@@ -180,7 +179,7 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         saved: Mutex::default(),
         conversation: Mutex::new(past.conversation),
         scopes,
-        plugins: Mutex::new(Registry::default()),
+        plugins: Mutex::default(),
         choice: Choice::of(founding.params),
         rising: Mutex::new(Some(Vec::new())),
         revision: AtomicU64::new(0),

@@ -155,7 +155,7 @@ impl Session {
             session,
             id,
             scope,
-            plugins: Mutex::new(Arc::new(self.plugins())),
+            plugins: Mutex::new(self.plugins()),
             began: Instant::now(),
             tally: Mutex::default(),
         };

@@ -54,9 +54,9 @@ impl Candidate {
     }
 
     /// Takes part in the session from now on.
-    pub(super) fn join(self, session: &Session, plugins: Registry) {
+    pub(super) fn join(self, session: &Session, plugins: &Registry) {
         if self.is_raised {
-            let plugins = plugins.with(self.provider);
+            let plugins = plugins.clone().with(self.provider);
             let is_yolo = session.facts().mode == SecurityMode::Yolo;
             let roster = Roster::of_registry(&plugins, |_| is_yolo);
             session.metrics().extensions_changed(roster);
