@@ -87,13 +87,13 @@ fn a_person_has_the_conversation_compacted() {
                 "CommandResulted",
             ]
         );
-        let (invoked, completed) = (&since[1]["payload"], &since[3]["payload"]);
-        assert_eq!(&since[2]["payload"], invoked);
+        let (invoked, completed) = (&since[1]["payload"], &since[5]["payload"]);
+        assert_eq!(&since[3]["payload"], invoked);
         assert!(invoked["totalTokens"].as_u64() > invoked["targetTokens"].as_u64());
         assert_eq!(completed["originalTokens"], invoked["totalTokens"]);
         assert!(completed["compactedTokens"].as_u64() <= invoked["targetTokens"].as_u64());
         assert_eq!(completed["segmentsCompacted"], 1);
-        assert_eq!(&since[4]["payload"], completed);
+        assert_eq!(&since[6]["payload"], completed);
         let shown = format!(
             "Compacted from {} to {} tokens, now ",
             completed["originalTokens"], completed["compactedTokens"]
