@@ -32,6 +32,8 @@ pub(crate) fn rows() -> Vec<Row> {
         let launched = home.session(Vec::new(), None);
         let plugins = launched.session.plugins();
         let audience = Audience::of(&launched.session.books().bus, &payload);
+        // They still hear of one another's coming up.
+        audience.settle();
         let (before, first) = (heard(&plugins), audience.bus.last_seq());
         let each = audience.burst();
         growth.push(format!("{count}: {each:.2} µs"));
