@@ -13,8 +13,10 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use stud_contract_hook::{FiringMode, Slot};
 use stud_contract_meta::{Capability, Error, Result};
+use stud_contract_provider::Request;
 use stud_diagnostics::codes;
 
+use crate::context::Composed;
 use crate::hooks::{Denial, Hooks, Passage};
 pub use crate::model::Model;
 use crate::session::{Ending, Input, Session, Turn, Voice};
@@ -185,6 +187,18 @@ impl Work {
         match hooks.pass(self.passage(slot), payload()).await? {
             Ok(payload) => Ok(Some(payload)),
             Err(denial) => Err(forbidden(slot, &denial)),
+        }
+    }
+
+    /// Lets the hooks of a slot see a request, and change it.
+    async fn pass_request(&self, slot: Slot, request: Composed) -> Result<Composed> {
+        match self.pass(slot, || json!(request.to_request())).await? {
+            None => Ok(request),
+            Some(passed) => {
+                let request: Request =
+                    serde_json::from_value(passed).map_err(|error| misshapen(slot, &error))?;
+                Ok(request.into())
+            }
         }
     }
 

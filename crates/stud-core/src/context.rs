@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use stud_contract_meta::{Error, Result};
-use stud_contract_provider::{Message, Request, ToolSpec};
+use stud_contract_provider::Message;
 use stud_diagnostics::{Code, codes};
 
 use crate::desk::{Desk, Last, Toolset};
@@ -35,6 +35,7 @@ use crate::session::{Kept, Session, Turn};
 
 mod budget;
 mod compaction;
+mod composed;
 mod fragment;
 mod gather;
 mod history;
@@ -46,26 +47,28 @@ mod system;
 mod window;
 
 pub use compaction::compact;
+pub(crate) use composed::Composed;
 pub use system::default_system_prompt;
 
 use compaction::{Goal, Job};
+use composed::Told;
 use fragment::Fragment;
 use meter::Meter;
 use plan::Keep;
 
 /// What a request is put together from, besides the conversation and what context providers add.
-#[derive(Debug, Clone, Default)]
-pub struct Base {
+#[derive(Debug, Clone)]
+pub(crate) struct Base {
     /// What the model is told first, such as the body of a stage. Without it that is the operator's `system.md`.
-    pub system: Option<String>,
+    pub(crate) system: Option<String>,
     /// The tools the model may propose calls of.
-    pub tools: Vec<ToolSpec>,
+    pub(crate) tools: Arc<Toolset>,
     /// The most the answer may have.
-    pub max_tokens: Option<u64>,
+    pub(crate) max_tokens: Option<u64>,
     /// How far the answer may stray.
-    pub temperature: Option<f64>,
+    pub(crate) temperature: Option<f64>,
     /// Parameters of the backend alone.
-    pub params: Map<String, Value>,
+    pub(crate) params: Map<String, Value>,
 }
 
 /// Puts together the request that the model is sent now.
@@ -76,7 +79,7 @@ pub struct Base {
 /// `ExtensionHost/ContextProviderFailed`, `Validation/LLMContextLeak`, `Validation/ContextOverflow`,
 /// `ProviderTransient/SummarizeFailed`, `Cancellation/TurnCancelled`, and what context providers say with class
 /// `Validation`. No request is sent then.
-pub async fn compose(turn: &Turn, model: &Model, base: Base) -> Result<Request> {
+pub(crate) async fn compose(turn: &Turn, model: &Model, base: Base) -> Result<Composed> {
     let session = turn.session();
     let desk = session.desk();
     let provider = model.provider(&turn.plugins())?;
@@ -123,7 +126,8 @@ pub async fn compose(turn: &Turn, model: &Model, base: Base) -> Result<Request> 
 /// The conversation as a model is told it.
 pub(crate) fn told(turn: &Turn) -> Vec<Message> {
     let session = turn.session();
-    history::messages(&session.history(), &session.books().redactor).0
+    let (told, _) = history::told(&session.history(), &session.books().redactor);
+    told.iter().filter_map(Told::message).collect()
 }
 
 /// Says which model answers, before it has been asked anything: so that a session can be compacted before its next turn.
@@ -145,7 +149,6 @@ struct Draft<'a> {
     base: Base,
     /// What the operator has the model told, unless the base says something.
     prompt: Option<Arc<str>>,
-    tools: Arc<Toolset>,
     history: Vec<Arc<Kept>>,
     fragments: Vec<Fragment>,
     window: u64,
@@ -163,7 +166,6 @@ impl<'a> Draft<'a> {
             turn,
             desk,
             prompt,
-            tools: desk.toolset(&base.tools),
             base,
             history: turn.session().history(),
             fragments: Vec::new(),
@@ -182,7 +184,7 @@ impl<'a> Draft<'a> {
         if matches!(self.meter, Meter::Rough)
             && part_of(self.most(), self.window) >= self.desk.terms.warn_at
         {
-            self.meter = Meter::exact(&self.history, Some(&self.tools)).await;
+            self.meter = Meter::exact(&self.history, Some(&self.base.tools)).await;
         }
     }
 
@@ -194,7 +196,7 @@ impl<'a> Draft<'a> {
             .fragments
             .iter()
             .map(|fragment| fragment.content.len() as u64);
-        system + self.tools.json().len() as u64 + history.sum::<u64>() + fragments.sum::<u64>()
+        system + self.base.tools.json().len() as u64 + history.sum::<u64>() + fragments.sum::<u64>()
     }
 
     /// What the request takes up without the conversation.
@@ -202,7 +204,7 @@ impl<'a> Draft<'a> {
         let system = self.own_system().map_or(0, |text| self.meter.text(text));
         let fragments = self.fragments.iter();
         let fragments = fragments.map(|fragment| self.meter.text(&fragment.content));
-        system + self.meter.tools(&self.tools) + fragments.sum::<u64>()
+        system + self.meter.tools(&self.base.tools) + fragments.sum::<u64>()
     }
 
     fn tokens(&self) -> u64 {
@@ -255,7 +257,7 @@ impl<'a> Draft<'a> {
         match job.run(goal).await {
             Ok(done) => {
                 self.history = self.turn.session().history();
-                self.meter = Meter::exact(&self.history, Some(&self.tools)).await;
+                self.meter = Meter::exact(&self.history, Some(&self.base.tools)).await;
                 leak::refuse_leaks(self)?;
                 match self.tokens() {
                     total if total > window => Err(overflow(total, window)),
@@ -268,12 +270,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn finish(self, model: &Model) -> Request {
+    fn finish(self, model: &Model) -> Composed {
         let redactor = &self.turn.session().books().redactor;
-        let (mut messages, said_last) = history::messages(&self.history, redactor);
+        let (mut messages, said_last) = history::told(&self.history, redactor);
         let system = system::text(&self);
         system::add_to_prompt(&mut messages, said_last, &self.fragments);
-        Request {
+        Composed {
             system,
             messages,
             tools: self.base.tools,

@@ -131,12 +131,15 @@ impl Desk {
     }
 
     /// The tools of a request, with what was found out about them while they are the same.
-    pub(crate) fn toolset(&self, tools: &[ToolSpec]) -> Arc<Toolset> {
+    pub(crate) fn toolset<'a>(
+        &self,
+        tools: impl Iterator<Item = &'a ToolSpec> + Clone,
+    ) -> Arc<Toolset> {
         let mut last = lock(&self.tools);
         match &*last {
-            Some(last) if last.specs() == tools => last.clone(),
+            Some(last) if tools.clone().eq(last.specs()) => last.clone(),
             _ => {
-                let fresh = Arc::new(Toolset::of(tools));
+                let fresh = Arc::new(Toolset::of(tools.cloned().collect()));
                 *last = Some(fresh.clone());
                 fresh
             }

@@ -224,11 +224,7 @@ impl Mcp {
         for server in candidates {
             server.link().await?;
             let tools = server.look().tools;
-            let found = tools.and_then(|giver| {
-                let tool = giver.tools().iter().find(|tool| tool.name == name);
-                let tool = tool.cloned();
-                tool.map(|tool| Found { giver, tool })
-            });
+            let found = tools.and_then(|giver| Found::at(giver, name));
             if found.is_some() {
                 return Ok(found);
             }

@@ -56,33 +56,51 @@ pub(crate) trait ToolGiver: Send + Sync + fmt::Debug {
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub(crate) giver: Arc<dyn ToolGiver>,
-    pub(crate) tool: ToolDeclaration,
+    place: usize,
 }
 
-/// The tools of one moment, each name once: givers, and places in what they give.
+impl Found {
+    /// The tool of this name, if `giver` gives it.
+    pub(crate) fn at(giver: Arc<dyn ToolGiver>, name: &str) -> Option<Self> {
+        let place = giver.tools().iter().position(|tool| tool.name == name)?;
+        Some(Self { giver, place })
+    }
+
+    /// What it is.
+    pub(crate) fn tool(&self) -> &ToolDeclaration {
+        &self.giver.tools()[self.place]
+    }
+
+    fn spec(&self) -> Option<&ToolSpec> {
+        self.giver.specs().get(self.place)
+    }
+}
+
+/// The tools of one moment, each name once.
 #[derive(Debug)]
-pub(crate) struct Toolbox(Vec<(Arc<dyn ToolGiver>, usize)>);
+pub(crate) struct Toolbox(Vec<Found>);
 
 impl Toolbox {
     /// The tools of the plugins, and those of others whose names no plugin has.
     pub(crate) fn of(plugins: &Registry, others: Vec<Arc<dyn ToolGiver>>) -> Self {
         let mut all = Vec::new();
-        let mut names = BTreeSet::new();
         for plugin in plugins.of_kind(Kind::Tool) {
             let giver: Arc<dyn ToolGiver> = plugin.clone();
             for (place, tool) in giver.tools().iter().enumerate() {
                 // A tool that one of a higher scope hides is not there.
                 let counts = plugins.tool(&tool.name);
                 if counts.is_some_and(|counts| Arc::ptr_eq(counts, plugin)) {
-                    names.insert(tool.name.clone());
-                    all.push((giver.clone(), place));
+                    let giver = giver.clone();
+                    all.push(Found { giver, place });
                 }
             }
         }
+        let mut names = BTreeSet::new();
         for giver in others {
             for (place, tool) in giver.tools().iter().enumerate() {
-                if names.insert(tool.name.clone()) {
-                    all.push((giver.clone(), place));
+                if plugins.tool(&tool.name).is_none() && names.insert(tool.name.clone()) {
+                    let giver = giver.clone();
+                    all.push(Found { giver, place });
                 }
             }
         }
@@ -91,21 +109,13 @@ impl Toolbox {
 
     /// The tool of this name.
     pub(crate) fn find(&self, name: &str) -> Option<Found> {
-        let mut all = self.0.iter();
-        all.find_map(|(giver, place)| {
-            let tool = giver.tools().get(*place)?;
-            (tool.name == name).then(|| Found {
-                giver: giver.clone(),
-                tool: tool.clone(),
-            })
-        })
+        let found = self.0.iter().find(|found| found.tool().name == name);
+        found.cloned()
     }
 
     /// What a model is told of them.
-    pub(crate) fn specs(&self) -> Vec<ToolSpec> {
-        let tools = self.0.iter();
-        let specs = tools.filter_map(|(giver, place)| giver.specs().get(*place));
-        specs.cloned().collect()
+    pub(crate) fn specs(&self) -> impl Iterator<Item = &ToolSpec> + Clone {
+        self.0.iter().filter_map(Found::spec)
     }
 }
 

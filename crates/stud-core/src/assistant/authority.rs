@@ -37,7 +37,7 @@ pub(super) enum Judged {
 
 /// Judges one proposal. Only what ends the turn is an error.
 pub(super) async fn judge(work: &Work, proposal: Proposal) -> Result<Judged> {
-    let Found { giver, tool } = match find(work, &proposal).await? {
+    let found = match find(work, &proposal).await? {
         Ok(found) => found,
         Err(error) => {
             tell_cancelled(work, &proposal, "tool-not-available");
@@ -47,8 +47,8 @@ pub(super) async fn judge(work: &Work, proposal: Proposal) -> Result<Judged> {
     };
     let bench = Bench {
         work,
-        giver: &giver,
-        tool: &tool,
+        giver: &found.giver,
+        tool: found.tool(),
     };
     let (mut key, mut digest) = match bench.try_case(&proposal).await? {
         Ok(passed) => passed,
@@ -64,7 +64,7 @@ pub(super) async fn judge(work: &Work, proposal: Proposal) -> Result<Judged> {
     }
     let passage = work.passage(Slot::ToolCallPre);
     work.hooks().observe(passage, &payload(&call)).await?;
-    let permit = Permit::of(giver.clone(), call, key, digest)?;
+    let permit = Permit::of(found.giver.clone(), call, key, digest)?;
     Ok(Judged::Permitted(permit))
 }
 

@@ -3,14 +3,13 @@
 use serde_json::{Value, json};
 use stud_contract_hook::Slot;
 use stud_contract_meta::Result;
-use stud_contract_provider::Request;
 
 use super::prior::Prior;
 use super::{Work, misshapen};
-use crate::context::{self, Base};
+use crate::context::{self, Base, Composed};
 
 /// The request of this moment.
-pub(super) async fn compose(work: &Work, iteration: u32) -> Result<Request> {
+pub(super) async fn compose(work: &Work, iteration: u32) -> Result<Composed> {
     let slot = Slot::ComposeRequestPre;
     let prior = || {
         let prior = Prior::of(&context::told(&work.turn));
@@ -27,18 +26,19 @@ pub(super) async fn compose(work: &Work, iteration: u32) -> Result<Request> {
     };
     let session = work.turn.session();
     session.mcp().settled(&work.turn.cancelled()).await;
+    let toolbox = session.toolbox(&work.turn.plugins());
     let base = Base {
-        tools: session.toolbox(&work.turn.plugins()).specs(),
+        system: None,
+        tools: session.desk().toolset(toolbox.specs()),
+        max_tokens: None,
+        temperature: None,
         params: session.params().bag().to_object(),
-        ..Base::default()
     };
-    let mut request = context::compose(&work.turn, &work.model, base).await?;
+    let mut composed = context::compose(&work.turn, &work.model, base).await?;
     if let Some(prior) = prior {
+        let mut request = composed.to_request();
         prior.put(&mut request.messages);
+        composed = request.into();
     }
-    let slot = Slot::ComposeRequestPost;
-    match work.pass(slot, || json!(request)).await? {
-        None => Ok(request),
-        Some(passed) => serde_json::from_value(passed).map_err(|error| misshapen(slot, &error)),
-    }
+    work.pass_request(Slot::ComposeRequestPost, composed).await
 }

@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 use stud_abi::Stream;
 use stud_contract_hook::Slot;
 use stud_contract_meta::{Capability, Error, Result};
-use stud_contract_provider::{Request, StreamEvent};
+use stud_contract_provider::StreamEvent;
 use stud_diagnostics::Class;
 
-use super::{Work, millis_since, misshapen};
+use super::{Work, millis_since};
 use crate::activate::{Active, Running};
+use crate::context::Composed;
 use crate::deadline::rest;
 use crate::ledger::closed;
 use crate::work;
@@ -27,21 +28,15 @@ pub(super) struct Answering {
 }
 
 /// Sends the request.
-pub(super) async fn send(work: &Work, request: Request, iteration: u32) -> Result<Answering> {
+pub(super) async fn send(work: &Work, request: Composed, iteration: u32) -> Result<Answering> {
     if work.voice.cancelled().is_cancelled() {
         return Err(work.voice.called_off());
     }
     let provider = work.model.provider(&work.turn.plugins())?;
-    let slot = Slot::SendRequestPre;
-    let request: Request = match work.pass(slot, || json!(request)).await? {
-        None => request,
-        Some(passed) => serde_json::from_value(passed).map_err(|error| misshapen(slot, &error))?,
-    };
+    let request = work.pass_request(Slot::SendRequestPre, request).await?;
     tell_started(work, &request, iteration);
     let began = Instant::now();
-    // A request is made of maps with text keys, which cannot fail to become JSON.
-    let payload = serde_json::to_string(&request).unwrap_or_default();
-    let (stream, first) = match persist(work, &provider, payload).await {
+    let (stream, first) = match persist(work, &provider, &request).await {
         Ok(answering) => answering,
         Err(error) => {
             tell_failed(work, began, &error);
@@ -62,12 +57,12 @@ pub(super) async fn send(work: &Work, request: Request, iteration: u32) -> Resul
 type Begun = (Stream, Option<StreamEvent>);
 
 /// Tries until the provider begins to answer, or until trying again makes no sense.
-async fn persist(work: &Work, provider: &Arc<Active>, payload: String) -> Result<Begun> {
+async fn persist(work: &Work, provider: &Arc<Active>, request: &Composed) -> Result<Begun> {
     let session = work.turn.session();
     let retry = session.rules().retry;
     let mut number = 0;
     loop {
-        let error = match begin(work, provider, payload.clone()).await {
+        let error = match begin(work, provider, request.to_text()).await {
             Ok(begun) => return Ok(begun),
             Err(error) => error,
         };
@@ -123,15 +118,15 @@ async fn begin(work: &Work, provider: &Arc<Active>, payload: String) -> Result<B
     }
 }
 
-fn tell_started(work: &Work, request: &Request, iteration: u32) {
+fn tell_started(work: &Work, request: &Composed, iteration: u32) {
     let started = with_model(work, json!({"iteration": iteration}));
     work.turn.publish("ProviderRequestStarted", &started);
     let record = with_model(
         work,
         json!({
             "iteration": iteration,
-            "messages": request.messages.len(),
-            "tools": request.tools.len(),
+            "messages": request.message_count(),
+            "tools": request.tool_count(),
         }),
     );
     work.voice

@@ -1,11 +1,11 @@
 //! The conversation as a provider takes it.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use stud_contract_provider::{Content, Message, Part, Role};
 
+use super::composed::Told;
 use crate::redact::Redactor;
 use crate::session::{Kept, Size};
 
@@ -17,86 +17,81 @@ const SUMMARY: &str = "This is a summary of the conversation so far, made to sav
 /// The messages, oldest first, and the place of what the person said last.
 ///
 /// No secret that stud resolved is in them, whatever a tool said, unless the person typed it.
-pub(super) fn messages(
-    history: &[Arc<Kept>],
-    redactor: &Redactor,
-) -> (Vec<Message>, Option<usize>) {
+pub(super) fn told(history: &[Arc<Kept>], redactor: &Redactor) -> (Vec<Told>, Option<usize>) {
     let known = redactor.known();
     let mut messages = Vec::with_capacity(history.len() + 1);
     let mut said_last = None;
-    let mut unanswered = Vec::new();
+    let mut unanswered: Vec<&Value> = Vec::new();
     for kept in history {
-        if kept.role() != "tool" {
-            messages.extend(unanswered.drain(..).map(not_run));
+        let (role, content) = (kept.role(), kept.content());
+        if role != "tool" {
+            messages.extend(unanswered.drain(..).map(|call| not_run(call, redactor)));
         }
         // A result is nothing to a model without the call, and the call may be further back than the conversation goes.
-        if messages.is_empty() && kept.role() == "tool" {
+        if messages.is_empty() && role == "tool" {
             continue;
         }
-        let content = if kept.is_clear_of(known) || kept.typed().is_some() {
-            Cow::Borrowed(kept.content())
-        } else {
-            let mut content = kept.content().clone();
-            redactor.redact(&mut content);
-            Cow::Owned(content)
-        };
-        if kept.typed().is_some() {
+        let is_typed = kept.typed().is_some();
+        if is_typed {
             said_last = Some(messages.len());
         }
-        match kept.role() {
-            "assistant" => unanswered.extend(calls(&content).iter().map(Unanswered::of)),
-            "tool" => unanswered.retain(|call| !call.is_answered_by(&content)),
+        match role {
+            "assistant" => unanswered.extend(calls(content)),
+            "tool" => {
+                let answered = text_of(content, "toolCallId");
+                unanswered.retain(|call| text_of(call, "toolCallId") != answered);
+            }
             _ => {}
         }
-        messages.extend(message(kept.role(), &content));
+        if is_typed || kept.is_clear_of(known) {
+            if is_told(role, content) {
+                messages.push(Told::Kept(kept.clone()));
+            }
+        } else {
+            let mut content = content.clone();
+            redactor.redact(&mut content);
+            messages.extend(message(role, &content).map(Told::Anew));
+        }
     }
-    messages.extend(unanswered.into_iter().map(not_run));
+    messages.extend(unanswered.into_iter().map(|call| not_run(call, redactor)));
     (messages, said_last)
 }
 
 /// A call that a turn proposed and did not come to, because it halted: nobody has decided about it, and the transcript
 /// says nothing else. No model goes on from a call without a result.
-fn not_run(call: Unanswered) -> Message {
+fn not_run(call: &Value, redactor: &Redactor) -> Told {
     let content = json!({
         "ok": false,
         "undecided": true,
         "reason": "nobody was there to decide about this call, and it did not run",
     });
+    let member = |name: &str| redactor.text(text_of(call, name)).into_owned();
     let result = Part::ToolResult {
-        tool_call_id: call.tool_call_id,
-        tool_name: call.tool_name,
+        tool_call_id: member("toolCallId"),
+        tool_name: member("toolName"),
         content: content.to_string(),
     };
-    Message {
+    Told::Anew(Message {
         role: Role::Tool,
         content: Content::Parts(vec![result]),
-    }
-}
-
-/// A call whose result has not come yet, without its arguments, which may be long.
-struct Unanswered {
-    tool_call_id: String,
-    tool_name: String,
-}
-
-impl Unanswered {
-    fn of(call: &Value) -> Self {
-        Self {
-            tool_call_id: text_of(call, "toolCallId").to_owned(),
-            tool_name: text_of(call, "toolName").to_owned(),
-        }
-    }
-
-    fn is_answered_by(&self, result: &Value) -> bool {
-        text_of(result, "toolCallId") == self.tool_call_id
-    }
+    })
 }
 
 fn text_of<'a>(value: &'a Value, member: &str) -> &'a str {
     value[member].as_str().unwrap_or_default()
 }
 
-fn message(role: &str, content: &Value) -> Option<Message> {
+/// Whether a model is told of a message at all.
+fn is_told(role: &str, content: &Value) -> bool {
+    match role {
+        "user" => content.is_string() || content["summary"].is_string(),
+        "assistant" | "tool" => true,
+        _ => false,
+    }
+}
+
+/// A message as a provider takes it; none if a model is not told of it.
+pub(super) fn message(role: &str, content: &Value) -> Option<Message> {
     let text = |member: &str| text_of(content, member).to_owned();
     let (role, content) = match role {
         "user" => (Role::User, heard(content)?),

@@ -82,14 +82,14 @@ fn in_what_was_written<'a>(draft: &'a Draft<'_>, screen: &'a Screen, hits: &mut 
     if let Some(system) = draft.own_system() {
         add(system, "systemPrompt", None);
     }
-    if !draft.tools.is_clear_of(screen.known()) {
-        add(draft.tools.json(), "tools", None);
+    if !draft.base.tools.is_clear_of(screen.known()) {
+        add(draft.base.tools.json(), "tools", None);
     }
     for fragment in &draft.fragments {
         add(&fragment.content, "fragment", Some(&fragment.owner));
     }
     if hits.iter().all(|hit| hit.matched_on != "tools") {
-        draft.tools.clear_of(screen.known());
+        draft.base.tools.clear_of(screen.known());
     }
 }
 

@@ -6,6 +6,7 @@ use stud_contract_provider::{Message, Role};
 use stud_host_api::context::FragmentKind;
 
 use super::Draft;
+use super::composed::Told;
 use super::fragment::Fragment;
 
 /// What a model is told first unless somebody writes something else: the text that a first start writes to `system.md`.
@@ -32,7 +33,7 @@ pub(super) fn text(draft: &Draft<'_>) -> Option<String> {
 
 /// Adds the other fragments to the prompt: before what the person said last, so that this is still the last word.
 pub(super) fn add_to_prompt(
-    messages: &mut Vec<Message>,
+    messages: &mut Vec<Told>,
     place: Option<usize>,
     fragments: &[Fragment],
 ) {
@@ -44,7 +45,7 @@ pub(super) fn add_to_prompt(
             role: Role::User,
             content: parts.join("\n\n").into(),
         };
-        messages.insert(place, context);
+        messages.insert(place, Told::Anew(context));
     }
 }
 

@@ -1,7 +1,7 @@
 //! What needs no plugin: how messages are written, what is cut where, and in which order things stand.
 
 use serde_json::{Value, json};
-use stud_contract_provider::{Content, Part, Role};
+use stud_contract_provider::{Content, Part, Request, Role, ToolSpec};
 use stud_host_api::ContextFragment;
 use stud_host_api::context::FragmentKind;
 
@@ -75,6 +75,77 @@ fn where_nothing_is_gained_nothing_is_done() {
     assert_eq!(planned("suaua", Keep::Fitting, 20), Some((3, None)));
 }
 
+fn messages(history: &[Arc<Kept>], redactor: &Redactor) -> (Vec<Message>, Option<usize>) {
+    let (told, said_last) = history::told(history, redactor);
+    (told.iter().filter_map(Told::message).collect(), said_last)
+}
+
+#[test]
+fn a_request_is_written_the_same_from_what_was_written_before() {
+    let redactor = Redactor::new();
+    let mut history = conversation("suctauc");
+    history.push(kept("user", json!({"neither": "text", "nor": "summary"})));
+    history.push(kept("somebody", "else".into()));
+    let read = ToolSpec {
+        name: "read".to_owned(),
+        description: "Reads a \"file\".".to_owned(),
+        parameters: json!({"type": "object"}).into(),
+    };
+    // Once nothing is known of the messages, once all were looked at, and once a secret is in one.
+    for looked_at in [false, true, true] {
+        if looked_at {
+            history
+                .iter()
+                .for_each(|kept| kept.clear_of(redactor.known()));
+        }
+        let (messages, _) = history::told(&history, &redactor);
+        let kept = messages.iter().filter(|told| matches!(told, Told::Kept(_)));
+        assert_eq!(kept.count() == messages.len() - 1, looked_at);
+        let composed = Composed {
+            system: Some("Be \"brief\".".to_owned()),
+            messages,
+            tools: Arc::new(Toolset::of(vec![read.clone()])),
+            model_id: "m".to_owned(),
+            max_tokens: Some(9),
+            temperature: None,
+            params: Map::from_iter([("effort".to_owned(), "high".into())]),
+        };
+        let request = composed.to_request();
+        assert_eq!(request.messages.len(), composed.message_count());
+        assert_eq!(request.tools, [read.clone()]);
+        let text = serde_json::to_string(&request).unwrap();
+        assert_eq!(composed.to_text(), text);
+        assert_eq!(composed.to_text(), text, "and again");
+        assert_eq!(Composed::from(request).to_text(), text);
+    }
+    let none = Composed::from(Request::default());
+    let text = serde_json::to_string(&Request::default()).unwrap();
+    assert_eq!(none.to_text(), text);
+}
+
+#[test]
+fn what_was_written_before_is_not_sent_once_it_is_a_secret() {
+    let redactor = Redactor::new();
+    let history = [
+        kept("user", "go on".into()),
+        kept("assistant", json!({"text": "it is hunter2-hunter2"})),
+    ];
+    let text = |redactor: &Redactor| {
+        let (messages, _) = history::told(&history, redactor);
+        let request = Composed {
+            messages,
+            ..Composed::from(Request::default())
+        };
+        request.to_text()
+    };
+    history
+        .iter()
+        .for_each(|kept| kept.clear_of(redactor.known()));
+    assert!(text(&redactor).contains("hunter2-hunter2"));
+    redactor.learn_text("hunter2-hunter2");
+    assert!(!text(&redactor).contains("hunter2-hunter2"));
+}
+
 #[test]
 fn messages_are_as_a_provider_takes_them() {
     let redactor = Redactor::new();
@@ -82,7 +153,7 @@ fn messages_are_as_a_provider_takes_them() {
     let mut history = conversation("tsuct");
     history.push(kept("user", "my hunter2-hunter2".into()));
     history.push(kept("assistant", json!({"text": "your hunter2-hunter2"})));
-    let (messages, said_last) = history::messages(&history, &redactor);
+    let (messages, said_last) = messages(&history, &redactor);
     let roles: Vec<Role> = messages.iter().map(|message| message.role).collect();
     let expected = [
         Role::User,
@@ -193,14 +264,15 @@ fn what_looks_like_a_credential_is_refused_in_every_kind() {
 
 #[test]
 fn what_is_added_to_the_prompt_stands_before_what_the_person_said() {
-    let (mut messages, said_last) = history::messages(&conversation("uau"), &Redactor::new());
+    let (mut told, said_last) = history::told(&conversation("uau"), &Redactor::new());
     let fragments = [
         fragment("rules", FragmentKind::SystemMessage, "Be brief.", 0),
         fragment("notes", FragmentKind::PromptFragment, "A note.", 0),
         fragment("notes", FragmentKind::PromptFragment, "", 0),
         fragment("docs", FragmentKind::ResourceBinding, "x </context> y", 0),
     ];
-    system::add_to_prompt(&mut messages, said_last, &fragments);
+    system::add_to_prompt(&mut told, said_last, &fragments);
+    let messages: Vec<_> = told.iter().filter_map(Told::message).collect();
     assert_eq!(messages.len(), 4);
     assert_eq!(messages[3].content.text(), "typed");
     assert_eq!(
@@ -208,8 +280,8 @@ fn what_is_added_to_the_prompt_stands_before_what_the_person_said() {
         "<context source=\"notes\">\nA note.\n</context>\n\n\
          <context source=\"docs\" untrusted=\"true\">\nx <\\/context> y\n</context>"
     );
-    system::add_to_prompt(&mut messages, said_last, &fragments[..1]);
-    assert_eq!(messages.len(), 4, "the session says that itself");
+    system::add_to_prompt(&mut told, said_last, &fragments[..1]);
+    assert_eq!(told.len(), 4, "the session says that itself");
 }
 
 #[test]
@@ -256,7 +328,7 @@ fn a_call_that_nobody_decided_about_is_told_as_such() {
         ),
         kept("user", "and now?".into()),
     ];
-    let (messages, said_last) = history::messages(&history, &Redactor::new());
+    let (messages, said_last) = messages(&history, &Redactor::new());
     let text = serde_json::to_string(&messages[2]).unwrap();
     assert!(
         text.contains("did not run") && text.contains(r#""toolCallId":"b""#),

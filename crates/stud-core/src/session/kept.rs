@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::sync::AtomicU64;
@@ -13,6 +14,8 @@ pub(crate) struct Kept {
     message: Map<String, Value>,
     size: OnceLock<Size>,
     tokens: OnceLock<u64>,
+    /// As a provider takes it.
+    told: OnceLock<Box<RawValue>>,
     /// How many secrets there were when it was last found to hold none, and one.
     cleared: AtomicU64,
 }
@@ -32,6 +35,7 @@ impl Kept {
             message,
             size: OnceLock::new(),
             tokens: OnceLock::new(),
+            told: OnceLock::new(),
             cleared: AtomicU64::new(0),
         }
     }
@@ -80,6 +84,11 @@ impl Kept {
 
     pub(crate) fn tokens(&self, count: impl FnOnce() -> u64) -> u64 {
         *self.tokens.get_or_init(count)
+    }
+
+    /// The message as a provider takes it, word for word.
+    pub(crate) fn told(&self, write: impl FnOnce() -> Box<RawValue>) -> &RawValue {
+        self.told.get_or_init(write)
     }
 
     /// Whether it was found to hold none of the secrets, of which there are this many.
