@@ -1,7 +1,6 @@
 //! Names of tool calls, each of which a session has once.
 
-use std::collections::BTreeSet;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,15 +10,18 @@ use stud_sdk::provider::{Content, Message, Part, Request};
 ///
 /// Backends name calls as they like, some with a count that begins anew in every answer and some not at all. A name that
 /// is missing or taken is replaced, and the backend hears the new one from then on.
+///
+/// A long conversation has very many names, and every request goes through them, so only their hashes are kept. Where
+/// two names have the same hash, one is replaced in vain.
 #[derive(Debug, Clone, Default)]
-pub struct CallIds(BTreeSet<String>);
+pub struct CallIds(Vec<u64>);
 
 impl CallIds {
     /// The names of all calls in a conversation.
     pub fn of(request: &Request) -> Self {
         let all = request.messages.iter().flat_map(parts);
         let named = all.filter_map(|part| match part {
-            Part::ToolCall { tool_call_id, .. } => Some(tool_call_id.clone()),
+            Part::ToolCall { tool_call_id, .. } => Some(hash_of(tool_call_id)),
             _ => None,
         });
         Self(named.collect())
@@ -27,14 +29,18 @@ impl CallIds {
 
     /// This name if it is one and free, or a new one.
     pub fn claim(&mut self, proposed: &str) -> String {
-        let id = if proposed.is_empty() || self.0.contains(proposed) {
+        let id = if proposed.is_empty() || self.0.contains(&hash_of(proposed)) {
             fresh()
         } else {
             proposed.to_owned()
         };
-        self.0.insert(id.clone());
+        self.0.push(hash_of(&id));
         id
     }
+}
+
+fn hash_of(id: &str) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(id)
 }
 
 fn parts(message: &Message) -> &[Part] {
@@ -64,6 +70,8 @@ fn fresh() -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use stud_sdk::json;
     use stud_sdk::provider::Role;
