@@ -91,12 +91,12 @@ fn a_request_is_written_the_same_from_what_was_written_before() {
         description: "Reads a \"file\".".to_owned(),
         parameters: json!({"type": "object"}).into(),
     };
-    // Once nothing is known of the messages, once all were looked at, and once a secret is in one.
+    // Once nothing is known of the messages, once all were looked at, and once more.
     for looked_at in [false, true, true] {
         if looked_at {
-            history
-                .iter()
-                .for_each(|kept| kept.clear_of(redactor.known()));
+            for kept in &history {
+                kept.clear_of(redactor.known());
+            }
         }
         let (messages, _) = history::told(&history, &redactor);
         let kept = messages.iter().filter(|told| matches!(told, Told::Kept(_)));
@@ -112,7 +112,7 @@ fn a_request_is_written_the_same_from_what_was_written_before() {
         };
         let request = composed.to_request();
         assert_eq!(request.messages.len(), composed.message_count());
-        assert_eq!(request.tools, [read.clone()]);
+        assert_eq!(request.tools, std::slice::from_ref(&read));
         let text = serde_json::to_string(&request).unwrap();
         assert_eq!(composed.to_text(), text);
         assert_eq!(composed.to_text(), text, "and again");
@@ -138,9 +138,9 @@ fn what_was_written_before_is_not_sent_once_it_is_a_secret() {
         };
         request.to_text()
     };
-    history
-        .iter()
-        .for_each(|kept| kept.clear_of(redactor.known()));
+    for kept in &history {
+        kept.clear_of(redactor.known());
+    }
     assert!(text(&redactor).contains("hunter2-hunter2"));
     redactor.learn_text("hunter2-hunter2");
     assert!(!text(&redactor).contains("hunter2-hunter2"));
