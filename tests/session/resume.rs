@@ -345,6 +345,23 @@ fn what_another_version_kept_is_handled_as_the_plugin_says() {
                 json!({"slotVersion": "1.0.0", "data": {"count": 1}})
             );
         }
+        if policy == "migrate" {
+            let migrate = json!({"of": "one", "to": "2.0.0"});
+            let migrated = one.door.call("slot.migrate", &migrate).unwrap();
+            let expected = json!({"slotVersion": "2.0.0", "data": {"total": 1, "from": "1.0.0"}});
+            assert_eq!(migrated, expected);
+            let useless = json!({"of": "one", "slotVersion": "1.5.0", "data": {}});
+            one.door.call("slot.write", &useless).unwrap();
+            let failed = one.door.call("slot.migrate", &migrate).unwrap_err();
+            assert_eq!(code_of(&failed), "Session/SlotMigrationFailed");
+            let facts = json!({
+                "extId": "one",
+                "storedVersion": "1.5.0",
+                "targetVersion": "2.0.0",
+                "cause": "ToolTerminal/InputInvalid",
+            });
+            assert_eq!(failed["context"], facts);
+        }
         let query = json!({"class": "StateSlotDrift"});
         let audit = one.door.call("audit.query", &query).unwrap();
         let drift = &audit[0]["payload"];

@@ -380,6 +380,8 @@ codes! {
         SettingsUnwritable => SETTINGS_UNWRITABLE, since "0.1.0";
         /// Another version of the plugin wrote its state, and this one takes only its own.
         SlotDriftRejected => SLOT_DRIFT_REJECTED, since "0.1.0";
+        /// What another version of the plugin kept could not be brought to this one.
+        SlotMigrationFailed => SLOT_MIGRATION_FAILED, since "0.1.0";
         /// The session store is out of reach, full, locked or has no such session.
         StoreUnavailable => STORE_UNAVAILABLE, since "0.1.0";
         /// The trust list cannot be read or written.

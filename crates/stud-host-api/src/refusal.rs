@@ -66,6 +66,18 @@ pub fn env_name_not_set(name: &str) -> Error {
     refuse(&codes::ENV_NAME_NOT_SET, message).with("name", name)
 }
 
+/// `Session/SlotMigrationFailed`: what another version of the plugin kept could not be brought to this one.
+pub fn slot_migration_failed(ext_id: &str, stored: &str, target: &str, cause: &Error) -> Error {
+    let why = cause.message();
+    let message =
+        format!("what `{ext_id}` kept cannot be brought from {stored} to {target}: {why}");
+    refuse(&codes::SLOT_MIGRATION_FAILED, message)
+        .with("extId", ext_id)
+        .with("storedVersion", stored)
+        .with("targetVersion", target)
+        .with("cause", format!("{}/{}", cause.class(), cause.code()))
+}
+
 /// `Validation/UnknownConfigKey`: not one of the global keys a plugin may read.
 pub fn unknown_config_key(key: &str) -> Error {
     let message = format!("`{key}` is not a global key that plugins may read");

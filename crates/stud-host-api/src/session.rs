@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use stud_contract_interaction::InteractionKind;
 use stud_contract_meta::Result;
+use stud_diagnostics::Class;
 
-use crate::BoxFuture;
+use crate::{BoxFuture, refusal};
 
 /// Reads and extends the session. Changes are put in one order, whoever makes them.
 pub trait SessionAccessor: Send + Sync {
@@ -33,10 +34,11 @@ pub trait SessionAccessor: Send + Sync {
 
 /// What a plugin keeps with the session, from one run to the next.
 pub trait StateSlot: Send + Sync {
-    /// What was last written, brought to the version the manifest declares; nothing before the first write.
+    /// What was last written; nothing before the first write.
     ///
-    /// Fails when what is stored cannot be delivered: with `Validation/SlotVersionMissing`, when it has another
-    /// version and the plugin's policy is to reject that, or when its migration fails.
+    /// Fails when what is stored cannot be delivered: with `Validation/SlotVersionMissing`, or when it has another
+    /// version and the plugin's policy is to reject that. One that migrates brings it to its own version with
+    /// [`SlotValue::migrated`].
     fn read(&self) -> BoxFuture<'_, Result<Option<SlotValue>>>;
 
     /// Replaces the content. No resolved secrets in it.
@@ -52,6 +54,46 @@ pub struct SlotValue {
     pub slot_version: String,
     /// The data, in the shape of the slot's schema.
     pub data: Value,
+}
+
+impl SlotValue {
+    /// The value in the version that the plugin `ext_id` declares. One that has another is brought there by `migrate`,
+    /// which is given the data and its version and gives the data of the new one.
+    ///
+    /// What `migrate` fails with is `Session/SlotMigrationFailed`, unless its class is `Session` already.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use stud_host_api::session::SlotValue;
+    ///
+    /// let kept = SlotValue { slot_version: "1.0.0".into(), data: json!(6) };
+    /// let kept = kept.migrated("call-tally", "2.0.0", |data, _version| Ok(json!({ "calls": data })))?;
+    /// assert_eq!(kept, SlotValue { slot_version: "2.0.0".into(), data: json!({ "calls": 6 }) });
+    /// # Ok::<(), stud_contract_meta::Error>(())
+    /// ```
+    pub fn migrated(
+        self,
+        ext_id: &str,
+        version: &str,
+        migrate: impl FnOnce(Value, &str) -> Result<Value>,
+    ) -> Result<Self> {
+        if self.slot_version == version {
+            return Ok(self);
+        }
+        match migrate(self.data, &self.slot_version) {
+            Ok(data) => Ok(Self {
+                slot_version: version.to_owned(),
+                data,
+            }),
+            Err(error) if error.class() == Class::Session.as_str() => Err(error),
+            Err(error) => Err(refusal::slot_migration_failed(
+                ext_id,
+                &self.slot_version,
+                version,
+                &error,
+            )),
+        }
+    }
 }
 
 /// Which records to read.
