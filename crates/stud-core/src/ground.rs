@@ -112,6 +112,7 @@ impl Ground {
                 None
             }
         };
+        diagnostics.extend(settings.dropped().iter().cloned());
         let mut ordering = Ordering::default();
         let project_root = project.as_ref().map(TrustedProject::root);
         let roots = [

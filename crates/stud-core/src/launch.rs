@@ -232,7 +232,7 @@ impl Opening<'_> {
                 params: self.params()?,
                 most_reprompts: self.most_reprompts(),
                 limits: self.launch.limits.clone(),
-                terms: Terms::of(self.ground)?,
+                terms: Terms::of(self.ground),
                 mcp: self.servers.clone(),
                 timer,
                 metrics,

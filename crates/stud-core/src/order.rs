@@ -88,7 +88,7 @@ impl Candidate {
 /// A refusal that leaves something in its place is a warning.
 pub(crate) fn falling_back(why: Diagnostic, scope: Scope, id: &ExtId) -> Diagnostic {
     why.downgraded()
-        .with("fallbackScope", scope.as_str())
+        .falling_back_to(scope.as_str(), Some(id.as_str()))
         .note(format!("the {scope} `{id}` is used in its place"))
 }
 

@@ -16,7 +16,7 @@ use stud_core::scope::Scope;
 use stud_core::session::{Ending, Session};
 use stud_core::startup;
 use stud_core::work::block_on;
-use stud_diagnostics::{Diagnostic, Severity, codes, printable};
+use stud_diagnostics::{Diagnostic, codes, printable};
 use stud_host_api::commands::CommandResult;
 
 use crate::bundled;
@@ -389,17 +389,18 @@ fn greet(ground: &Ground, arguments: &Converse) {
     let _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
 }
 
-/// Plugins that were refused do not stop the session, but nobody should wonder where they are. Gives the first.
+/// Plugins that were refused do not stop the session, but nobody should wonder where they are, or why what the project
+/// says does not hold. Gives the first that nothing takes the place of.
 fn warn_of_the_refused(launched: &Launched, output: &Output) -> Option<Diagnostic> {
     let of_plugins = launched
         .reports
         .iter()
         .flat_map(|report| &report.diagnostics);
-    let errors = of_plugins.filter(|problem| problem.severity == Severity::Error);
+    let missed = of_plugins.filter(|problem| problem.is_error() || problem.fallback().is_some());
     let mut first = None;
-    for problem in launched.diagnostics.iter().chain(errors) {
+    for problem in launched.diagnostics.iter().chain(missed) {
         output.warn(problem);
-        if problem.severity == Severity::Error && first.is_none() {
+        if problem.is_error() && first.is_none() {
             first = Some(problem.clone());
         }
     }

@@ -79,9 +79,8 @@ impl Effective {
     /// Says that this holds in place of a config of a higher scope, if there was one.
     fn instead_of(self, dropped: Option<Diagnostic>, scope: Scope, id: &ExtId) -> Self {
         let dropped = dropped.map(|why| {
-            let fallback = json!({"toScope": scope.as_str(), "fromExtensionId": id});
             why.downgraded()
-                .with("fallback", fallback)
+                .falling_back_to(scope.as_str(), Some(id.as_str()))
                 .note(format!("the config of the {scope} scope is used instead"))
         });
         Self { dropped, ..self }
