@@ -192,6 +192,23 @@ fn a_key_that_the_extension_did_not_declare_is_unknown() {
     });
 }
 
+#[test]
+fn an_entry_for_a_plugin_that_is_not_there_names_the_nearest() {
+    in_both_forms(|bench| {
+        bench.settings(&json!({"hooks": {"gard-example": {"enabled": true}}}));
+        let found = bench.world.stud(&["doctor", "--json"]);
+        assert_eq!(found.status, 0, "it is a warning");
+        let problem = &found.json()["problems"][0];
+        assert_eq!(problem["code"], "ExtensionNotFound");
+        assert_eq!(problem["fieldPath"], "/hooks/gard-example");
+        assert_eq!(problem["help"][0], "did you mean `guard-example`?");
+        // The screen is there in a terminal, and setting it up is no mistake without one.
+        bench.settings(&json!({"ui": {"line-ui": {"color": "never"}}}));
+        let run = bench.headless(&[], "hello");
+        assert_eq!((run.status, &*run.stderr), (0, ""));
+    });
+}
+
 /// Puts `/greet` into a scope under an id of its own.
 fn greeter(bench: &Bench, root: &str, id: &str) {
     bench.place(

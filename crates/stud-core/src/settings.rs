@@ -521,7 +521,10 @@ mod tests {
         let dropped = dropped.map(|why| {
             assert_eq!(why.code, &codes::SETTINGS_SHAPE_INVALID);
             assert!(!why.is_error());
-            let to = why.context.get("fallback").map(|fallback| &fallback["toScope"]);
+            let to = why
+                .context
+                .get("fallback")
+                .map(|fallback| &fallback["toScope"]);
             (why.field_path.as_deref().unwrap_or_default(), to.cloned())
         });
         assert_eq!(

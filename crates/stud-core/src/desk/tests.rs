@@ -158,10 +158,7 @@ fn terms_come_from_the_settings() {
         ("graceful", "[1]"),
     ] {
         let error = survey(&format!(r#"{{"context": {{"{member}": {value}}}}}"#)).unwrap_err();
-        assert_eq!(
-            error.code.name, "SettingsShapeInvalid",
-            "{member} {value}"
-        );
+        assert_eq!(error.code.name, "SettingsShapeInvalid", "{member} {value}");
         assert_eq!(error.field_path, Some(format!("/context/{member}")));
     }
 }
