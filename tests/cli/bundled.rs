@@ -17,6 +17,10 @@ fn every_bundled_plugin_passes_every_stage_as_a_library() {
         .collect();
     assert!(embedded.contains("echo"), "{embedded:?}");
 
+    // One of them has nothing to do before it is told which file to read.
+    let file = serde_json::json!({"path": "AGENTS.md", "tokenBudget": 1});
+    let settings = serde_json::json!({"contextProviders": {"system-prompt-file": file}});
+    world.write("home/settings.json", settings.to_string());
     let mut passed = BTreeSet::new();
     for carried in carried() {
         let library = carried.library;

@@ -68,7 +68,10 @@ fn a_failing_override_gives_way_with_a_warning() {
     assert_eq!(codes(refused), ["Validation/ContractVersionMismatch"]);
     let diagnostic = &refused["diagnostics"][0];
     assert_eq!(diagnostic["severity"], "warning");
-    assert_eq!(diagnostic["context"]["fallbackScope"], "global");
+    assert_eq!(
+        diagnostic["context"]["fallback"],
+        serde_json::json!({"toScope": "global", "fromExtensionId": "good-tool"})
+    );
 }
 
 #[test]

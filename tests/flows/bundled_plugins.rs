@@ -9,6 +9,62 @@ use stud_tests::carried;
 use crate::backend::Backend;
 use crate::bench::{Form, Run, in_both_forms};
 
+/// Those that are switched off until somebody configures them.
+const RESTING: [&str; 4] = [
+    "guard-example",
+    "observer-example",
+    "transform-example",
+    "system-prompt-file",
+];
+
+#[test]
+fn a_plugin_that_rests_takes_part_once_it_is_configured() {
+    in_both_forms(|bench| {
+        let states = || {
+            let health = last(&bench.headless(&["--json"], "/health"));
+            let extensions = health["payload"]["extensions"].as_array().unwrap().clone();
+            let is_there = |extension: &&Value| extension["state"] == "loaded";
+            let there = extensions.iter().filter(is_there);
+            let there: BTreeSet<String> = there
+                .map(|extension| extension["id"].as_str().unwrap().to_owned())
+                .collect();
+            RESTING.map(|id| there.contains(id))
+        };
+        assert_eq!(states(), [false; 4]);
+        let file = json!({"path": "AGENTS.md", "tokenBudget": 100});
+        bench.settings(&json!({
+            "hooks": {
+                "guard-example": {"enabled": true},
+                "observer-example": {"slowToolThresholdMs": 9},
+                "transform-example": {"enabled": false},
+            },
+            "contextProviders": {"system-prompt-file": file},
+        }));
+        assert_eq!(states(), [true, true, false, true]);
+    });
+}
+
+#[test]
+fn those_that_rest_are_in_the_catalog_where_they_are_wanted() {
+    in_both_forms(|bench| {
+        let call = r#"!tool catalog {"filterKind": "Hook"}"#;
+        let listed = || {
+            let result = bench.headless(&["--mode", "yolo"], call).result();
+            result["result"]["entries"].as_array().unwrap().clone()
+        };
+        assert_eq!(listed(), Vec::<Value>::new());
+        bench.settings(&json!({"tools": {"catalog": {"includeDisabled": true}}}));
+        let listed = listed();
+        let ids: Vec<_> = listed.iter().map(|entry| &entry["extId"]).collect();
+        assert_eq!(
+            ids,
+            ["guard-example", "observer-example", "transform-example"]
+        );
+        assert!(listed.iter().all(|entry| entry["status"] == "disabled"));
+        assert_eq!(listed[0]["scope"], bench.layer());
+    });
+}
+
 #[test]
 fn the_bundled_plugins_take_part_in_the_form_that_is_tested() {
     in_both_forms(|bench| {
@@ -21,14 +77,21 @@ fn the_bundled_plugins_take_part_in_the_form_that_is_tested() {
         };
         let (embedded, libraries) = (of_form("embedded"), of_form("library"));
         assert_eq!(embedded.len(), carried().len());
-        let (status, running) = match bench.form {
-            Form::Embedded => ("active", &embedded),
-            // Nothing is taken from the program itself.
-            Form::Libraries => ("shadowed", &libraries),
+        let running = match bench.form {
+            Form::Embedded => &embedded,
+            Form::Libraries => {
+                // Nothing is taken from the program itself.
+                let shadowed = embedded.iter().all(|(_, is)| is == "shadowed");
+                assert!(shadowed, "{embedded:#?}");
+                &libraries
+            }
         };
-        assert!(embedded.iter().all(|(_, is)| is == status), "{embedded:#?}");
         assert_eq!(running.len(), embedded.len());
-        assert!(running.iter().all(|(_, is)| is == "active"), "{running:#?}");
+        for (id, is) in running {
+            let resting = RESTING.iter().any(|resting| id == resting);
+            let status = if resting { "disabled" } else { "active" };
+            assert_eq!(is, status, "{id}");
+        }
         for plugin in plugins {
             assert_eq!(plugin["diagnostics"], json!([]), "{plugin:#}");
         }
@@ -41,9 +104,11 @@ fn the_same_plugins_take_part_in_a_session_in_both_forms() {
     in_both_forms(|bench| {
         let health = last(&bench.headless(&["--json"], "/health"));
         let extensions = health["payload"]["extensions"].clone();
-        let states = extensions.as_array().unwrap().iter();
-        let mut states = states.map(|extension| &extension["state"]);
-        assert!(states.all(|state| state == "loaded"), "{extensions:#}");
+        for extension in extensions.as_array().unwrap() {
+            let resting = RESTING.iter().any(|resting| extension["id"] == *resting);
+            let state = if resting { "disabled" } else { "loaded" };
+            assert_eq!(extension["state"], state, "{extension}");
+        }
         seen.borrow_mut().push(extensions);
     });
     let seen = seen.into_inner();

@@ -231,3 +231,46 @@ fn settings_that_cannot_be_read_are_left_alone() {
         assert!(!bench.world.path("home/system.md").exists());
     });
 }
+
+#[test]
+fn the_header_names_the_model_of_the_stand_in_too() {
+    in_both_forms(|bench| {
+        bench.settings(&json!({"active": {"provider": "echo"}}));
+        let terminal = bench.terminal(&["--mode", "yolo"]);
+        terminal.sees("echo echo-1 answers, mode yolo");
+        terminal.answers("> ", "\u{4}");
+        assert_eq!(terminal.end().0, 0);
+    });
+}
+
+#[test]
+fn without_a_screen_nothing_begins_that_could_not_end() {
+    in_both_forms(|bench| {
+        for line_ui in [json!({"enabled": false}), json!({"colour": "x"})] {
+            bench.settings(&json!({"ui": {"line-ui": line_ui}}));
+            let (status, stdout, stderr) = bench.talk(&[]).end();
+            assert_eq!((status, &*stdout), (1, ""), "{stderr}");
+            let surface: Value = serde_json::from_str(stderr.lines().last().unwrap()).unwrap();
+            assert_eq!(surface["surface"], "default-tui.startup-error");
+            assert_eq!(surface["error"]["code"], "StartupFailure");
+            assert!(stderr.contains("`ui.line-ui`"), "{stderr}");
+            assert!(stderr.contains("--headless"), "{stderr}");
+            // What is said on the command line is answered, and then it is over.
+            let (status, stdout, stderr) = bench.talk(&["hello"]).end();
+            assert_eq!((status, &*stdout), (0, "USER hello\n"), "{stderr}");
+        }
+    });
+}
+
+#[test]
+fn a_model_that_the_stand_in_does_not_have_is_named() {
+    in_both_forms(|bench| {
+        bench.settings(&json!({"active": {"model": "nope"}}));
+        let run = bench.headless(&[], "hello");
+        assert_eq!(run.status, 1);
+        assert!(
+            run.stderr.contains("Validation/ModelNotInProvider"),
+            "{run:#?}"
+        );
+    });
+}

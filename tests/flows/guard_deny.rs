@@ -88,6 +88,31 @@ fn both_decisions_are_on_record_and_so_is_the_guard() {
 }
 
 #[test]
+fn the_example_of_a_guard_says_what_it_denies_and_why() {
+    in_both_forms(|bench| {
+        bench.settings(&json!({"hooks": {"guard-example": {"enabled": true}}}));
+        let calls = json!([
+            ["bash", {"command": "rm -rf nothing"}],
+            ["bash", {"command": "echo rm -rf"}],
+        ]);
+        let run = bench.headless(&["--mode", "yolo"], &format!("!seq {calls}"));
+        assert_eq!(run.result()["result"]["stdout"], "rm -rf\n");
+        let results = bench.recorded("tool_result");
+        let told: Value = serde_json::from_str(results[0]["content"].as_str().unwrap()).unwrap();
+        let facts = json!({
+            "toolId": "bash",
+            "blockedPrefix": "rm -rf",
+            "command": "rm -rf nothing",
+        });
+        for (member, value) in facts.as_object().unwrap() {
+            assert_eq!(told["error"]["context"][member], *value, "{told:#}");
+        }
+        let denials = bench.audited("GuardDeny");
+        assert_eq!(denials[0]["payload"]["context"], facts);
+    });
+}
+
+#[test]
 fn the_first_no_is_final_and_those_who_look_see_it() {
     in_both_forms(|bench| {
         bench.install("gated-tools", "tools");

@@ -129,6 +129,37 @@ fn the_newest_session_is_the_one_to_go_on_with() {
 }
 
 #[test]
+fn what_was_said_is_shown_before_anybody_is_asked_for_more() {
+    in_both_forms(|bench| {
+        bench.headless(&[], "one").answer();
+        let mut talk = bench.talk(&["--continue"]);
+        talk.is_asked("What was said so far:\nyou: one\nassistant: USER one\n");
+        talk.say("two");
+        talk.hears("USER two");
+        let (status, stdout, stderr) = talk.end();
+        assert_eq!(
+            (status, &*stdout),
+            (0, "USER two\n"),
+            "the past is no answer"
+        );
+        assert_eq!(stderr.matches("you: one").count(), 1, "{stderr}");
+        // A new session has no past.
+        let (_, _, stderr) = bench.talk(&[]).end();
+        assert!(!stderr.contains("What was said"), "{stderr}");
+
+        let terminal = bench.terminal(&["--continue"]);
+        terminal.sees("you: two");
+        terminal.answers("> ", "three\n");
+        terminal.sees("USER three");
+        terminal.types("\u{4}");
+        let (_, screen) = terminal.end();
+        let place = |text: &str| screen.find(text).unwrap_or_else(|| panic!("{screen}"));
+        assert!(place("mode ask") < place("you: one"));
+        assert!(place("assistant: USER two") < place("> "));
+    });
+}
+
+#[test]
 fn without_a_session_there_is_nothing_to_go_on_with() {
     in_both_forms(|bench| {
         let run = bench.headless(&["--continue"], "hello");

@@ -61,6 +61,63 @@ fn a_session_of_another_store_is_left_alone() {
 }
 
 #[test]
+fn the_newest_session_is_not_passed_over_because_another_store_wrote_it() {
+    in_both_forms(|bench| {
+        bench.headless(&[], "old").answer();
+        bench.headless(&[], "new").answer();
+        let sessions = bench.sessions();
+        let disown = |session: &str| {
+            let path = manifest_of(bench, session);
+            let mut manifest = read(&path);
+            manifest["storeId"] = "another-store".into();
+            std::fs::write(&path, serde_json::to_string_pretty(&manifest).unwrap()).unwrap();
+        };
+        disown(&sessions[1]);
+        let run = bench.headless(&["--continue"], "more");
+        assert_eq!((run.status, &*run.stdout), (1, ""));
+        let surface: Value = serde_json::from_str(run.stderr.lines().last().unwrap()).unwrap();
+        let error = &surface["error"];
+        assert_eq!(error["code"], "ResumeMismatch");
+        assert_eq!(error["context"]["manifestStoreId"], "another-store");
+        assert_eq!(
+            error["context"]["activeStoreId"],
+            "filesystem-session-store"
+        );
+        assert_eq!(error["context"]["sessionId"], sessions[1]);
+        // Once there is a newer one, that is the one to go on with.
+        bench.headless(&["--resume", &sessions[0]], "more").answer();
+        assert_eq!(
+            bench.headless(&["--continue"], "again").answer(),
+            "USER again"
+        );
+    });
+}
+
+#[test]
+fn a_state_machine_that_is_gone_is_named_and_stays_on_record() {
+    in_both_forms(|bench| {
+        bench.headless(&[], "one").answer();
+        let session = bench.sessions().pop().unwrap();
+        let path = manifest_of(bench, &session);
+        let mut manifest = read(&path);
+        let machine = json!({"smExtId": "ralph", "stateSlotRef": "ralph"});
+        manifest["smState"] = machine.clone();
+        std::fs::write(&path, serde_json::to_string_pretty(&manifest).unwrap()).unwrap();
+        let ear = bench.ear();
+        assert_eq!(bench.headless(&["--continue"], "two").answer(), "USER two");
+        let [resumed] = &ear.heard("SessionResumed")[..] else {
+            panic!("it was resumed once");
+        };
+        assert_eq!(resumed["smRestored"], false);
+        assert_eq!(
+            resumed["skippedExtensions"],
+            json!([{"extId": "ralph", "reason": "it is not there"}])
+        );
+        assert_eq!(read(&path)["smState"], machine);
+    });
+}
+
+#[test]
 fn a_snapshot_that_is_damaged_is_told_and_passed_over() {
     in_both_forms(|bench| {
         bench.headless(&[], "old").answer();

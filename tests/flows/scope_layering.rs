@@ -103,6 +103,35 @@ fn a_value_is_that_of_the_highest_scope_and_knows_it() {
 }
 
 #[test]
+fn a_value_of_the_project_that_cannot_be_used_gives_way_to_the_one_below() {
+    in_both_forms(|bench| {
+        let key = "loop.maxContinuations";
+        bench.settings(&json!({"loop": {"maxContinuations": 7}}));
+        let project = json!({"loop": {"maxContinuations": "many"}});
+        bench
+            .world
+            .write("project/.stud/settings.json", project.to_string());
+        bench.trust();
+        let (value, scope, problems) = effective(bench, key);
+        assert_eq!((value, scope), (json!(7), json!("global")));
+        assert_eq!(problems, ["SettingsShapeInvalid"]);
+        // The session begins, says so, and shows it to whoever asks.
+        let mut talk = bench.talk(&[]);
+        talk.is_asked("`/loop/maxContinuations` is not a whole number of 1 or more");
+        talk.say("/health");
+        talk.is_asked("\"toScope\": \"global\"");
+        assert_eq!(talk.end().0, 0);
+        // What the person gets wrong has nothing to give way to.
+        std::fs::remove_file(bench.world.path("project/.stud/settings.json")).unwrap();
+        bench.settings(&project);
+        let run = bench.headless(&[], "hello");
+        assert_eq!(run.status, 1);
+        assert!(run.stderr.contains("Validation/SettingsShapeInvalid"));
+        assert_eq!(bench.world.stud(&["doctor"]).status, 1);
+    });
+}
+
+#[test]
 fn a_config_of_the_project_that_does_not_fit_gives_way_to_the_one_below() {
     in_both_forms(|bench| {
         let own = json!({"color": "never"});
@@ -122,8 +151,9 @@ fn a_config_of_the_project_that_does_not_fit_gives_way_to_the_one_below() {
             problem["context"]["fallback"],
             json!({"toScope": "global", "fromExtensionId": "line-ui"})
         );
-        // The session begins all the same.
+        // The session begins all the same, and says so.
         let mut talk = bench.talk(&[]);
+        talk.is_asked("Validation/ConfigSchemaViolation");
         talk.say("hello");
         talk.hears("USER hello");
         assert_eq!(talk.end().0, 0);
@@ -159,6 +189,23 @@ fn a_key_that_the_extension_did_not_declare_is_unknown() {
         let (value, scope, problems) = effective(bench, "ui.line-ui");
         assert_eq!((value, scope), (json!({"color": "never"}), json!("global")));
         assert_eq!(problems, ["UnknownConfigKey"]);
+    });
+}
+
+#[test]
+fn an_entry_for_a_plugin_that_is_not_there_names_the_nearest() {
+    in_both_forms(|bench| {
+        bench.settings(&json!({"hooks": {"gard-example": {"enabled": true}}}));
+        let found = bench.world.stud(&["doctor", "--json"]);
+        assert_eq!(found.status, 0, "it is a warning");
+        let problem = &found.json()["problems"][0];
+        assert_eq!(problem["code"], "ExtensionNotFound");
+        assert_eq!(problem["fieldPath"], "/hooks/gard-example");
+        assert_eq!(problem["help"][0], "did you mean `guard-example`?");
+        // The screen is there in a terminal, and setting it up is no mistake without one.
+        bench.settings(&json!({"ui": {"line-ui": {"color": "never"}}}));
+        let run = bench.headless(&[], "hello");
+        assert_eq!((run.status, &*run.stderr), (0, ""));
     });
 }
 

@@ -95,6 +95,30 @@ fn tools_are_listed() {
 }
 
 #[test]
+fn uis_are_listed_with_their_roles() {
+    in_both_forms(|bench| {
+        bench.ear();
+        let listed = payload(bench, "/ui");
+        let uis = listed["uis"].as_array().unwrap();
+        assert_eq!(uis.len(), 1, "the screen is for terminals: {listed:#}");
+        assert_eq!(uis[0]["id"], "ear");
+        assert_eq!(uis[0]["roles"], json!(["subscriber"]));
+        let mut talk = bench.talk(&[]);
+        talk.say("/ui");
+        talk.is_asked("line-ui  subscriber, interactor\n2 UIs.");
+        assert_eq!(talk.end().0, 0);
+    });
+}
+
+#[test]
+fn what_was_asked_for_is_named_where_it_is_not_there() {
+    in_both_forms(|bench| {
+        let result = result(bench, "/reload nobody");
+        assert_eq!(result["error"]["context"]["extId"], "nobody");
+    });
+}
+
+#[test]
 fn commands_are_listed_with_their_layer() {
     in_both_forms(|bench| {
         let listed = payload(bench, "/commands list");

@@ -47,6 +47,14 @@ impl Talk {
         self.stderr.wait_for(text);
     }
 
+    /// Waits until it has asked or noted this so many times.
+    pub(crate) fn is_asked_times(&self, text: &str, times: usize) {
+        eventually(&format!("`{text}` {times} times"), || {
+            let asked = self.stderr.so_far().matches(text).count();
+            (asked == times).then_some(())
+        });
+    }
+
     /// Says no more, and waits for the end: the status, and everything it said on both.
     pub(crate) fn end(mut self) -> (i32, String, String) {
         drop(self.stdin.take());

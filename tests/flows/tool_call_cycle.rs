@@ -190,6 +190,30 @@ fn a_person_at_a_pipe_approves_a_call() {
 }
 
 #[test]
+fn a_plain_yes_holds_for_the_session_and_another_for_once() {
+    in_both_forms(|bench| {
+        bench.install("gated-tools", "tools");
+        let twice = format!(
+            "!seq {}",
+            json!(vec![json!(["gt_run", {"command": "ls"}]); 2])
+        );
+        for (answer, questions) in [("y", 1), ("o", 2)] {
+            let mut talk = bench.talk(&[]);
+            talk.say(&twice);
+            for time in 1..=questions {
+                talk.is_asked_times("y = yes, for this session, o = once", time);
+                talk.say(answer);
+            }
+            talk.hears("RESULT");
+            let (status, _, stderr) = talk.end();
+            assert_eq!(status, 0, "{stderr}");
+            let asked = stderr.matches("Allow the tool").count();
+            assert_eq!(asked, questions, "{answer}");
+        }
+    });
+}
+
+#[test]
 fn a_refused_call_goes_back_to_the_model_and_no_guard_runs() {
     in_both_forms(|bench| {
         bench.install("gated-tools", "tools");

@@ -108,7 +108,7 @@ fn a_failing_override_falls_back_at_every_stage() {
             !why.is_error(),
             "{name}: a refusal with a fallback is a warning"
         );
-        assert_eq!(why.context["fallbackScope"], "global", "{name}");
+        assert_eq!(why.context["fallback"]["toScope"], "global", "{name}");
     }
 }
 

@@ -11,6 +11,12 @@ use stud_host_api::ContextFragment;
 
 use crate::activate::{Active, Running};
 
+/// The plugin that a command failed over, which need not be its own.
+fn about(fault: &Fault) -> Option<Value> {
+    let context: Value = serde_json::from_str(&fault.context).ok()?;
+    context.get("extId").cloned()
+}
+
 impl Active {
     /// Runs one of the plugin's tools.
     pub async fn execute(&self, tool: &str, args: &Value, cx: CallContext) -> Result<Envelope> {
@@ -51,7 +57,12 @@ impl Active {
             return Err(self.lacks("run"));
         };
         let reply = instance.run(name, args, cx).await;
-        self.read("run", reply)
+        let about = reply.as_ref().err().and_then(about);
+        let done = self.read("run", reply);
+        match about {
+            Some(id) => done.map_err(|error| error.with("extId", id)),
+            None => done,
+        }
     }
 
     /// Asks one of the plugin's commands how a line could go on. Most have nothing to say.

@@ -112,6 +112,7 @@ impl Ground {
                 None
             }
         };
+        diagnostics.extend(settings.dropped().iter().cloned());
         let mut ordering = Ordering::default();
         let project_root = project.as_ref().map(TrustedProject::root);
         let roots = [
@@ -147,7 +148,16 @@ impl Ground {
     }
 
     pub(crate) fn leaves_out(&self, id: &ExtId) -> bool {
-        self.left_out.contains(&id.as_str())
+        self.leaves_out_name(id.as_str())
+    }
+
+    pub(crate) fn leaves_out_name(&self, id: &str) -> bool {
+        self.left_out.contains(&id)
+    }
+
+    /// Whether the person's own plugins take part.
+    pub(crate) fn reaches_everything(&self) -> bool {
+        self.reach != Reach::BundledOnly
     }
 
     /// The same with the settings as they are now.

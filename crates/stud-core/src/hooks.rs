@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use stud_contract_hook::{FiringMode, Registration, Slot, SubKind, Verdict};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::{Class, Code, codes};
@@ -38,6 +38,8 @@ pub(crate) struct Denial {
     /// The guard's own `Class/Code`, where it gave one.
     pub(crate) code: String,
     pub(crate) reason: String,
+    /// What the guard says about it besides.
+    pub(crate) context: Map<String, Value>,
 }
 
 /// Something that passes a slot.
@@ -114,10 +116,12 @@ impl Hooks {
             });
             let denial = match verdict {
                 Ok(Verdict::Allow) => continue,
-                Ok(Verdict::Deny { reason }) => hook.denial(codes::FORBIDDEN.to_string(), reason),
+                Ok(Verdict::Deny { reason }) => {
+                    hook.denial(codes::FORBIDDEN.to_string(), reason, Map::new())
+                }
                 Err(error) if hook.is_denial(&error) => {
                     let code = format!("{}/{}", error.class(), error.code());
-                    hook.denial(code, error.message().to_owned())
+                    hook.denial(code, error.message().to_owned(), own_context(&error))
                 }
                 Err(error) => return Err(failed(&codes::HOOK_GUARD_FAILED, hook, error)),
             };
@@ -233,13 +237,22 @@ impl Hook {
         Error::new(code.class, code.name, message).with("extId", self.id())
     }
 
-    fn denial(&self, code: String, reason: String) -> Denial {
+    fn denial(&self, code: String, reason: String, context: Map<String, Value>) -> Denial {
         Denial {
             ext_id: self.id().to_owned(),
             code,
             reason,
+            context,
         }
     }
+}
+
+/// What a guard put into its error, without what was added on the way here.
+fn own_context(error: &Error) -> Map<String, Value> {
+    let mut context = error.context().clone();
+    context.remove("extId");
+    context.remove("call");
+    context
 }
 
 fn tell_denied(passage: Passage<'_>, denial: &Denial) {
@@ -249,6 +262,9 @@ fn tell_denied(passage: Passage<'_>, denial: &Denial) {
     }
     passage.voice.publish("HookGuardDenied", &payload);
     payload["code"] = denial.code.as_str().into();
+    if !denial.context.is_empty() {
+        payload["context"] = denial.context.clone().into();
+    }
     passage
         .voice
         .audit("GuardDeny", Some("HookGuardDenied"), payload);

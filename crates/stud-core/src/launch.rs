@@ -22,6 +22,7 @@ use crate::model::{self, Model};
 use crate::params::{Params, Setting};
 use crate::prompts::{Absence, HeadlessGrant};
 use crate::redact::Redactor;
+use crate::registry::Registry;
 use crate::report::PluginReport;
 use crate::rules::Rules;
 use crate::session::archive::latest;
@@ -82,15 +83,38 @@ pub struct Launched {
 
 /// Opens a session on `ground`, and lets the plugins take part in it.
 pub fn launch(ground: &Ground, plugins: &Plugins, how: &Launch) -> Result<Launched> {
-    launch_with(ground, plugins, how, |_| {})
+    launch_with(ground, plugins, how, &Onlooker::default())
 }
 
-/// The same, with a look at the session after it is opened and before any plugin takes part.
+/// Who looks on while a session comes up.
+pub struct Onlooker<'a> {
+    /// The session is open, and no plugin but its store takes part.
+    pub opened: &'a dyn Fn(&Arc<Session>),
+    /// Everybody takes part but the screens, and this model is going to answer. Not said where there is no screen.
+    pub before_screens: &'a dyn Fn(&Arc<Session>, Option<&Model>),
+}
+
+impl Default for Onlooker<'_> {
+    fn default() -> Self {
+        Self {
+            opened: &|_| {},
+            before_screens: &|_, _| {},
+        }
+    }
+}
+
+impl std::fmt::Debug for Onlooker<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Onlooker")
+    }
+}
+
+/// The same, with somebody who looks on.
 pub fn launch_with(
     ground: &Ground,
     plugins: &Plugins,
     launch: &Launch,
-    opened: impl Fn(&Arc<Session>),
+    onlooker: &Onlooker<'_>,
 ) -> Result<Launched> {
     let redactor = Arc::new(Redactor::new());
     let link = SessionLink::default();
@@ -109,7 +133,7 @@ pub fn launch_with(
         launch,
         redactor,
         link,
-        opened: &opened,
+        onlooker,
         session: None,
     };
     let started = plugins.start(ground, &means, &mut opening);
@@ -178,7 +202,7 @@ struct Opening<'a> {
     servers: Option<Setup>,
     redactor: Arc<Redactor>,
     link: SessionLink,
-    opened: &'a dyn Fn(&Arc<Session>),
+    onlooker: &'a Onlooker<'a>,
     session: Option<Result<Arc<Session>>>,
 }
 
@@ -188,12 +212,20 @@ impl Rising for Opening<'_> {
         let session = self.open(store.unwrap_or_else(|| Arc::new(MemoryStore::default())));
         if let Ok(session) = &session {
             self.link.set(session);
-            (self.opened)(session);
+            (self.onlooker.opened)(session);
             for store in stores {
                 session.attend(store);
             }
         }
         self.session = Some(session);
+    }
+
+    fn before_screens(&mut self, there: &[Arc<Active>]) {
+        if let Some(Ok(session)) = &self.session {
+            let there = Registry::of(there.to_vec());
+            let model = Model::chosen(&there, &self.ground.settings);
+            (self.onlooker.before_screens)(session, model.as_ref().ok());
+        }
     }
 
     fn up(&mut self, plugin: &Arc<Active>) {
@@ -232,7 +264,7 @@ impl Opening<'_> {
                 params: self.params()?,
                 most_reprompts: self.most_reprompts(),
                 limits: self.launch.limits.clone(),
-                terms: Terms::of(self.ground)?,
+                terms: Terms::of(self.ground),
                 mcp: self.servers.clone(),
                 timer,
                 metrics,

@@ -28,6 +28,7 @@ mod settle;
 use outbox::{Handler, Outbox};
 pub use outbox::{PENDING_BYTES, PENDING_TOKENS, Stuck};
 pub use roster::Roster;
+pub(crate) use roster::source;
 use settle::{keep_newest, settle};
 
 /// Collects the state of one session.

@@ -88,7 +88,7 @@ impl Candidate {
 /// A refusal that leaves something in its place is a warning.
 pub(crate) fn falling_back(why: Diagnostic, scope: Scope, id: &ExtId) -> Diagnostic {
     why.downgraded()
-        .with("fallbackScope", scope.as_str())
+        .falling_back_to(scope.as_str(), Some(id.as_str()))
         .note(format!("the {scope} `{id}` is used in its place"))
 }
 
@@ -280,11 +280,7 @@ fn sorted(mut chains: Chains) -> Vec<Candidate> {
         })
         .collect();
     let mut plan = Vec::with_capacity(chains.len());
-    while let Some(next) = waiting
-        .iter()
-        .find(|(_, needed)| needed.is_empty())
-        .map(|(id, _)| id.clone())
-    {
+    while let Some(next) = next(&waiting, &chains) {
         waiting.remove(&next);
         for needed in waiting.values_mut() {
             needed.remove(&next);
@@ -292,4 +288,19 @@ fn sorted(mut chains: Chains) -> Vec<Candidate> {
         plan.extend(chains.remove(&next));
     }
     plan
+}
+
+/// Whoever waits for nobody, in byte order of ids. Screens come last, when there is something to show and somebody to
+/// answer what is typed.
+fn next(waiting: &BTreeMap<ExtId, BTreeSet<ExtId>>, chains: &Chains) -> Option<ExtId> {
+    let ready = || {
+        let ready = waiting.iter().filter(|(_, needed)| needed.is_empty());
+        ready.map(|(id, _)| id)
+    };
+    let is_screen = |id: &ExtId| {
+        let candidate = chains.get(id);
+        candidate.is_some_and(|candidate| candidate.chosen.manifest.kind == Kind::Ui)
+    };
+    let next = ready().find(|id| !is_screen(id)).or_else(|| ready().next());
+    next.cloned()
 }

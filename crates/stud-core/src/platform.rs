@@ -1,5 +1,9 @@
 //! The outside world: paths, the environment, the clock. Nothing else in core touches them.
 
+mod directories;
+
+pub use directories::{Directories, directories};
+
 use std::env;
 use std::ffi::OsString;
 use std::fs::File;

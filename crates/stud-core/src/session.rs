@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use stud_abi::{CancellationSource, CancellationToken};
 use stud_contract_interaction::Payload;
 use stud_contract_meta::{Error, Result};
-use stud_contract_session_store::Durability;
+use stud_contract_session_store::{Durability, SmState};
 use stud_diagnostics::{Diagnostic, Severity, codes};
-use stud_host_api::metrics::{DiagnosticItem, Level};
+use stud_host_api::metrics::{DiagnosticItem, ExtensionInfo, Level};
 use stud_host_api::session::SessionView;
 
 use crate::books::Books;
@@ -24,7 +24,7 @@ use crate::ids;
 use crate::ledger::{Draft, transcript_record};
 use crate::limits::Limits;
 use crate::mcp::Mcp;
-use crate::metrics::{Collector, Reader, Roster};
+use crate::metrics::{Collector, Reader, Roster, source};
 use crate::platform;
 use crate::prompt_registry::PromptRegistry;
 use crate::prompts::{Asker, Prompts, Raised};
@@ -88,6 +88,19 @@ pub struct Facts {
     pub mode: SecurityMode,
     /// When it began.
     pub created_at: String,
+    /// The state machine it was left with. It stays on record until another one takes its place.
+    pub machine: Option<SmState>,
+}
+
+/// A plugin that does not take part, as a snapshot lists it; nothing while its category is not known.
+fn disabled(report: &PluginReport) -> Option<ExtensionInfo> {
+    Some(ExtensionInfo {
+        id: report.ext_id.clone(),
+        kind: report.kind?.as_str().to_owned(),
+        contract_version: report.contract_version.clone().unwrap_or_default(),
+        source: source(report.scope),
+        active: false,
+    })
 }
 
 /// One session.
@@ -241,7 +254,10 @@ impl Session {
 
     /// Keeps what became of the plugins that do not take part, for whoever asks how the session is.
     pub(crate) fn remember_refused(&self, reports: Vec<PluginReport>) {
+        let disabled = reports.iter().filter_map(disabled).collect();
         *lock(&self.refused) = reports;
+        self.metrics
+            .update(|picture| picture.extensions.disabled = disabled);
     }
 
     /// What became of the plugins that do not take part.

@@ -2,14 +2,17 @@
 
 mod active;
 mod change;
+mod sections;
 
 pub use active::choose;
 pub use change::{change, section};
+pub(crate) use sections::part;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use sections::Flaw;
+use serde_json::{Map, Value, json};
 use stud_contract_meta::{Kind, strict_json};
 use stud_diagnostics::{Diagnostic, codes};
 
@@ -44,6 +47,7 @@ const OTHER_KEYS: [&str; 13] = [
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     layers: Vec<Layer>,
+    dropped: Vec<Diagnostic>,
 }
 
 #[derive(Debug, Clone)]
@@ -79,9 +83,16 @@ pub struct Effective<'a> {
 
 impl Settings {
     /// Reads the settings of one scope and lays them over what is there; a missing file adds nothing.
+    ///
+    /// What a project gets wrong must not take away what its user has set up: such a value of a project is dropped, and
+    /// the one below it holds.
     pub fn layer(&mut self, scope: Scope, root: &Path) -> Result<(), Diagnostic> {
         let path = root.join("settings.json");
-        if let Some(document) = read(&path)? {
+        if let Some(mut document) = read(&path)? {
+            match scope {
+                Scope::Project => self.drop_flaws(&path, &mut document),
+                Scope::Bundled | Scope::Global => refuse_flaws(&path, &document)?,
+            }
             self.layers.push(Layer {
                 scope,
                 path,
@@ -89,6 +100,28 @@ impl Settings {
             });
         }
         Ok(())
+    }
+
+    /// What was dropped, and why.
+    pub fn dropped(&self) -> &[Diagnostic] {
+        &self.dropped
+    }
+
+    fn drop_flaws(&mut self, path: &Path, document: &mut Map<String, Value>) {
+        for flaw in sections::flaws(document) {
+            if let Some(Value::Object(members)) = document.get_mut(flaw.section) {
+                members.remove(&flaw.member);
+            }
+            let below = self.get(flaw.section, &flaw.member);
+            let below = below.map_or(Scope::Bundled, |set| set.scope);
+            let mut why = flawed(path, &flaw).downgraded();
+            if flaw.known {
+                why = why
+                    .falling_back_to(below.as_str(), None)
+                    .note(format!("the value of the {below} scope is used instead"));
+            }
+            self.dropped.push(why);
+        }
     }
 
     /// Everything that is set, by key: what holds, and where it stands.
@@ -219,9 +252,6 @@ fn check(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, Diagnostic> {
         if key == "securityMode" {
             check_security_mode(path, members)?;
         }
-        if key == "active" {
-            check_active(path, members)?;
-        }
         if key == "network"
             && let Some((place, flaw)) = network::flaw(members)
         {
@@ -245,23 +275,26 @@ fn check(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, Diagnostic> {
     Ok(document)
 }
 
-/// What is chosen is named.
-fn check_active(path: &Path, members: &Map<String, Value>) -> Result<(), Diagnostic> {
-    const KNOWN: [&str; 4] = ["provider", "model", "sessionStore", "attachedSM"];
-    for (member, value) in members {
-        let pointer = format!("/active/{member}");
-        if !KNOWN.contains(&member.as_str()) {
-            let unknown = misshapen(path, &pointer, "is not known");
-            return Err(match nearest(member, KNOWN) {
-                Some(near) => unknown.help(format!("did you mean `{near}`?")),
-                None => unknown,
-            });
-        }
-        if value.as_str().is_none_or(str::is_empty) {
-            return Err(misshapen(path, &pointer, "is not a name"));
-        }
+/// Refuses a document that has settings of core's own which cannot be used, and names all of them.
+fn refuse_flaws(path: &Path, document: &Map<String, Value>) -> Result<(), Diagnostic> {
+    let flaws = sections::flaws(document);
+    let Some((first, others)) = flaws.split_first() else {
+        return Ok(());
+    };
+    let errors = flaws.iter().map(|flaw| wrong_at(&flaw.pointer, &flaw.what));
+    let mut refused = flawed(path, first).with("errors", errors.collect::<Vec<_>>());
+    for other in others {
+        refused = refused.note(format!("`{}` {}", other.pointer, other.what));
     }
-    Ok(())
+    Err(refused.help(MEND))
+}
+
+fn flawed(path: &Path, flaw: &Flaw) -> Diagnostic {
+    let wrong = wrong(path, &flaw.pointer, &flaw.what);
+    match flaw.near {
+        Some(near) => wrong.help(format!("did you mean `{near}`?")),
+        None => wrong,
+    }
 }
 
 /// How tool calls are gated has to be understood, or nobody could rely on it.
@@ -303,7 +336,13 @@ fn check_security_mode(path: &Path, members: &Map<String, Value>) -> Result<(), 
     Ok(())
 }
 
+const MEND: &str = "mend the file; stud does not start with settings it cannot read";
+
 fn misshapen(path: &Path, pointer: &str, what: &str) -> Diagnostic {
+    wrong(path, pointer, what).help(MEND)
+}
+
+fn wrong(path: &Path, pointer: &str, what: &str) -> Diagnostic {
     let subject = if pointer.is_empty() {
         "the settings file".to_owned()
     } else {
@@ -318,7 +357,12 @@ fn misshapen(path: &Path, pointer: &str, what: &str) -> Diagnostic {
     };
     diagnostic
         .with("path", path.display().to_string())
-        .help("mend the file; stud does not start with settings it cannot read")
+        .with("errors", [wrong_at(pointer, what)].to_vec())
+}
+
+/// One of the `errors` in the context.
+fn wrong_at(pointer: &str, what: &str) -> Value {
+    json!({"path": pointer, "message": what})
 }
 
 #[cfg(test)]
@@ -438,6 +482,58 @@ mod tests {
             let error = layered(&[(Scope::Global, text)]).unwrap_err();
             assert_eq!(error.code, &codes::SETTINGS_SHAPE_INVALID, "{text}");
             assert_eq!(error.field_path.as_deref(), field, "{text}");
+            let errors = error.context["errors"].as_array().unwrap();
+            assert_eq!(errors[0]["path"], field.unwrap_or_default(), "{text}");
         }
+    }
+
+    #[test]
+    fn everything_wrong_is_named_at_once() {
+        let text = r#"{"loop":{"maxContinuation":5},"validation":{"strict":"yes"}}"#;
+        let error = layered(&[(Scope::Global, text)]).unwrap_err();
+        assert_eq!(error.field_path.as_deref(), Some("/loop/maxContinuation"));
+        assert_eq!(error.help[0], "did you mean `maxContinuations`?");
+        assert_eq!(
+            error.context["errors"],
+            json!([
+                {"path": "/loop/maxContinuation", "message": "is not known"},
+                {"path": "/validation/strict", "message": "is not `true` or `false`"},
+            ])
+        );
+    }
+
+    #[test]
+    fn what_a_project_gets_wrong_gives_way_to_what_is_below() {
+        let project = r#"{"loop":{"maxContinuations":0,"toolTimeoutMs":7,"hookTimeoutMs":"x"},"context":{"warn":1}}"#;
+        let settings = layered(&[
+            (Scope::Global, r#"{"loop":{"maxContinuations":7}}"#),
+            (Scope::Project, project),
+        ])
+        .unwrap();
+        let holds = |member| {
+            let set = settings.get("loop", member)?;
+            Some((set.value.as_u64()?, set.scope))
+        };
+        assert_eq!(holds("maxContinuations"), Some((7, Scope::Global)));
+        assert_eq!(holds("toolTimeoutMs"), Some((7, Scope::Project)));
+        assert_eq!(holds("hookTimeoutMs"), None);
+        let dropped = settings.dropped().iter();
+        let dropped = dropped.map(|why| {
+            assert_eq!(why.code, &codes::SETTINGS_SHAPE_INVALID);
+            assert!(!why.is_error());
+            let to = why
+                .context
+                .get("fallback")
+                .map(|fallback| &fallback["toScope"]);
+            (why.field_path.as_deref().unwrap_or_default(), to.cloned())
+        });
+        assert_eq!(
+            dropped.collect::<Vec<_>>(),
+            [
+                ("/loop/hookTimeoutMs", Some(json!("bundled"))),
+                ("/loop/maxContinuations", Some(json!("global"))),
+                ("/context/warn", None),
+            ]
+        );
     }
 }

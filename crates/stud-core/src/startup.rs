@@ -17,7 +17,7 @@ use crate::limits::Limits;
 use crate::load::{Stores, load};
 use crate::order::{self, Candidate, order};
 use crate::registry::Registry;
-use crate::reload::reload;
+use crate::reload::{reload, unknown_extension};
 use crate::report::{PluginReport, Status};
 use crate::retire::retire;
 use crate::scope::Scope;
@@ -52,6 +52,10 @@ impl Contender {
         self.plugin().manifest.kind == Kind::SessionStore
     }
 
+    fn is_screen(&self) -> bool {
+        self.plugin().manifest.kind == Kind::Ui
+    }
+
     /// Whether it is one that stud carries, or hides one.
     fn stands_for_bundled(&self) -> bool {
         let mut those_of_its_id = self.hidden.iter().chain([self.plugin()]);
@@ -75,6 +79,11 @@ pub trait Rising {
     /// The session stores that run; nobody else does yet.
     fn stores_up(&mut self, stores: &[Arc<Active>]) {
         let _ = stores;
+    }
+
+    /// Everybody runs that comes before the screens. Not said where there is no screen.
+    fn before_screens(&mut self, there: &[Arc<Active>]) {
+        let _ = there;
     }
 
     /// One more plugin runs.
@@ -122,10 +131,12 @@ fn prepare_those(
         .filter_map(|found| judge(found, &ground.settings).map_err(&mut keep).ok())
         .filter(|plugin| !ground.leaves_out(&plugin.manifest.ext_id))
         .collect();
+    let strangers = strangers(ground, &validated, &refused);
     let ordered = order(layer(validated));
     refused.extend(ordered.refused);
 
-    let diagnostics = ground.diagnostics.iter().cloned().chain(warnings);
+    let diagnostics = ground.diagnostics.iter().cloned();
+    let diagnostics = diagnostics.chain(warnings).chain(strangers);
     let mut plugins = Plugins {
         contenders: Vec::new(),
         resting: Vec::new(),
@@ -147,6 +158,40 @@ fn prepare_those(
     }
     plugins.open_entries(&ground.settings);
     plugins
+}
+
+/// Plugins that the settings configure and that are not there, which mostly means that a name is misspelled.
+///
+/// Entries of providers are no plugins' own, and are held against their protocols.
+fn strangers(ground: &Ground, there: &[Validated], refused: &[Refused]) -> Vec<Diagnostic> {
+    let mut strangers = Vec::new();
+    if !ground.reaches_everything() {
+        return strangers;
+    }
+    for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::Provider) {
+        let there = there.iter().map(|plugin| &plugin.manifest);
+        let there = there.filter(|manifest| manifest.kind == kind);
+        let known = there.map(|manifest| manifest.ext_id.as_str());
+        let known: Vec<&str> = known
+            .chain(refused.iter().map(|refused| refused.track.name()))
+            .collect();
+        for (id, set) in ground.settings.entries(kind) {
+            let is_taken_away = set.value.get("disable") == Some(&true.into());
+            if known.contains(&id) || ground.leaves_out_name(id) || is_taken_away {
+                continue;
+            }
+            let pointer = format!("/{}/{id}", kind.settings_key());
+            let missing = unknown_extension(id, known.iter().copied());
+            strangers.push(
+                missing
+                    .downgraded()
+                    .file(set.path)
+                    .field(pointer)
+                    .note("the settings configure it"),
+            );
+        }
+    }
+    strangers
 }
 
 /// From a file to a proof that it may be loaded; nothing of it has run.
@@ -199,7 +244,12 @@ impl Plugins {
             rise.bring_up(store);
         }
         rising.stores_up(&rise.active);
+        let mut screens = false;
         for other in self.contenders.iter().filter(|other| !other.is_store()) {
+            if other.is_screen() && !screens {
+                screens = true;
+                rising.before_screens(&rise.active);
+            }
             if let Some(active) = rise.bring_up(other) {
                 rising.up(&active);
             }

@@ -258,6 +258,8 @@ codes! {
         UnknownTopLevelKey => UNKNOWN_TOP_LEVEL_KEY, since "0.1.0";
         /// A flag was given that this stud knows and does not take.
         UnsupportedFlag => UNSUPPORTED_FLAG, since "0.1.0";
+        /// The system is none that stud runs on.
+        UnsupportedPlatform => UNSUPPORTED_PLATFORM, since "0.1.0";
         /// An approval for the project was given where no project is trusted.
         UntrustedProjectCachePath => UNTRUSTED_PROJECT_CACHE_PATH, since "0.1.0";
     }

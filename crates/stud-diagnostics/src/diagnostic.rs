@@ -155,6 +155,22 @@ impl Diagnostic {
         self
     }
 
+    /// Says what holds in place of what was refused: that of a lower scope, for a plugin or for stud itself.
+    #[must_use]
+    pub fn falling_back_to(self, scope: &str, ext_id: Option<&str>) -> Self {
+        let mut fallback = Map::new();
+        fallback.insert("toScope".to_owned(), scope.into());
+        if let Some(id) = ext_id {
+            fallback.insert("fromExtensionId".to_owned(), id.into());
+        }
+        self.with("fallback", fallback)
+    }
+
+    /// What holds in its place, if something of a lower scope does.
+    pub fn fallback(&self) -> Option<&Value> {
+        self.context.get("fallback")
+    }
+
     /// Who owns the next move.
     pub fn class(&self) -> Class {
         self.code.class

@@ -50,6 +50,12 @@ pub(crate) fn without_terminal() -> Vec<EmbeddedPlugin> {
         save_and_close_command::stud_plugin(),
         reload_command::stud_plugin(),
         exit_command::stud_plugin(),
+        ui_command::stud_plugin(),
+        // Switched off until somebody wants them.
+        guard_example::stud_plugin(),
+        observer_example::stud_plugin(),
+        transform_example::stud_plugin(),
+        system_prompt_file::stud_plugin(),
         // Everything else.
         file_logger::stud_plugin(),
         filesystem_session_store::stud_plugin(),

@@ -9,14 +9,14 @@ use stud_contract_meta::{Error, Result as CoreResult};
 use stud_core::assistant::{self, Answered};
 use stud_core::events::{Event, Service, Subscriber};
 use stud_core::ground::Ground;
-use stud_core::launch::{Launch, Launched, Resume, launch_with};
+use stud_core::launch::{Launch, Launched, Onlooker, Resume, launch_with};
 use stud_core::limits::Limits;
 use stud_core::model::Model;
 use stud_core::scope::Scope;
 use stud_core::session::{Ending, Session};
 use stud_core::startup;
 use stud_core::work::block_on;
-use stud_diagnostics::{Diagnostic, Severity, codes, printable};
+use stud_diagnostics::{Diagnostic, codes, printable};
 use stud_host_api::commands::CommandResult;
 
 use crate::bundled;
@@ -82,15 +82,12 @@ fn begin(
     if headless && first.is_none() {
         return Ok(None);
     }
-    if !headless {
-        greet(ground, arguments);
-    }
     signals.await_session();
     let limits = Limits::default();
     let plugins = startup::prepare(ground, &limits);
     let how = how(arguments, headless, entrance.resume, limits);
     let report = output.is_json().then(Report::new);
-    let launched = launch_with(ground, &plugins, &how, |session| {
+    let opened = |session: &Arc<Session>| {
         if let Some(report) = &report {
             session
                 .books()
@@ -101,8 +98,15 @@ fn begin(
         if !headless {
             mind_the_end(session);
         }
-    })
-    .map_err(told)?;
+    };
+    let mut onlooker = Onlooker {
+        opened: &opened,
+        ..Onlooker::default()
+    };
+    if !headless {
+        onlooker.before_screens = &greet;
+    }
+    let launched = launch_with(ground, &plugins, &how, &onlooker).map_err(told)?;
     let refused = warn_of_the_refused(&launched, output);
     let session = &launched.session;
     let strict = arguments.strict || is_strict(ground);
@@ -112,6 +116,12 @@ fn begin(
         headless,
         strict.then_some(refused).flatten(),
     );
+    let ready = ready.and_then(|()| {
+        if headless || first.is_some() || session.can_be_typed_to() {
+            return Ok(());
+        }
+        Err(nobody_types())
+    });
     if let Err(unfit) = ready {
         let _ = session.close();
         return Err(unfit);
@@ -134,11 +144,13 @@ fn carry_on(begun: Begun, headless: bool, signals: &Signals, output: &Output) ->
     let mut begun = ManuallyDrop::new(begun);
     let first = begun.first.take();
     let session = &begun.launched.session;
-    let talked = talk(session, first, headless, output);
+    // Nothing comes after what is said first, and nobody but this program shows the answer.
+    let alone = headless || !session.can_be_typed_to();
+    let talked = talk(session, first, alone, output);
     let closed = session.close();
     let last = talked.and_then(|last| closed.map(|()| last));
     let ended = signals.ended_session();
-    if !headless {
+    if !alone {
         last.map_err(told)?;
         return Ok(if ended {
             Outcome::Cancelled
@@ -223,20 +235,20 @@ impl Last {
     }
 }
 
-/// Answers what was said first and what the UIs bring, until they bring no more.
+/// Answers what was said first and what the UIs bring, until they bring no more. Where it is `alone` they bring nothing.
 ///
 /// A line that begins with a slash is a command, and never reaches a model.
 fn talk(
     session: &Arc<Session>,
     first: Option<String>,
-    headless: bool,
+    alone: bool,
     output: &Output,
 ) -> CoreResult<Option<Last>> {
     let mut last = None;
     match first {
         Some(line) if line.starts_with('/') => {
             let done = command(session, &line);
-            if !headless {
+            if !alone {
                 done.finish(output);
             }
             last = Some(done);
@@ -246,7 +258,7 @@ fn talk(
         }
         None => {}
     }
-    if headless {
+    if alone {
         session.end_of_input();
     }
     let answered = block_on(assistant::converse(session))?;
@@ -324,6 +336,13 @@ fn fit_to_start(
     }
 }
 
+fn nobody_types() -> Diagnostic {
+    let message = "no UI takes part, so nothing could be typed";
+    Diagnostic::error(&codes::STARTUP_FAILURE, message)
+        .help("switch `ui.line-ui` on again in settings.json, or mend its config: `stud doctor` shows what is wrong")
+        .help("or give a prompt to answer: `stud --headless PROMPT`")
+}
+
 /// Whether somebody chose who answers, or the stand-in does. Nobody is there to be asked, and a provider that nobody set
 /// up has no key.
 fn is_set_up(ground: &Ground, session: &Session) -> Result<(), Diagnostic> {
@@ -341,6 +360,12 @@ fn is_set_up(ground: &Ground, session: &Session) -> Result<(), Diagnostic> {
     if is_chosen || is_there {
         return Ok(());
     }
+    // The provider is there, and has no model of the name that was chosen.
+    if let Err(error) = Model::chosen(&plugins, &ground.settings)
+        && error.code() == codes::MODEL_NOT_IN_PROVIDER.name
+    {
+        return Err(told(error));
+    }
     let message = "no provider is set up, and nobody is there to be asked";
     Err(Diagnostic::error(&codes::MISSING_HEADLESS_DEFAULTS, message)
         .help("`stud setup` in a terminal sets one up; or name one as `active.provider` in settings.json"))
@@ -351,55 +376,46 @@ fn is_strict(ground: &Ground) -> bool {
     set.is_some_and(|set| set.value == &Value::Bool(true))
 }
 
-/// Says what answers and how to end, before a UI has the terminal.
-fn greet(ground: &Ground, arguments: &Converse) {
+/// Says who answers and how to end, before a UI has the terminal.
+fn greet(session: &Arc<Session>, model: Option<&Model>) {
     if !io::stdin().is_terminal() {
         return;
     }
-    let set = |key, member| ground.settings.get(key, member)?.value.as_str();
-    let provider = set("active", "provider").unwrap_or("echo");
-    let entry = ground.settings.get("providers", provider);
-    let models = entry.map(|entry| &entry.value["models"][0]);
-    let model = models.and_then(|first| first.as_str().or_else(|| first["id"].as_str()));
-    let model = set("active", "model").or(model).unwrap_or_default();
-    let mode = arguments.mode.map(|mode| serde_json::json!(mode));
-    let mode = mode.as_ref().and_then(|mode| mode.as_str());
-    let mode = mode
-        .or_else(|| set("securityMode", "mode"))
-        .unwrap_or("ask");
-    // A session that goes on keeps the mode it began with.
-    let is_new = !arguments.continue_ && arguments.resume.is_none();
-    let mode = if is_new {
-        format!(", mode {}", printable(mode))
-    } else {
-        String::new()
-    };
-    let mut lines = vec![format!(
-        "stud {}: {} answers{mode}",
-        env!("CARGO_PKG_VERSION"),
-        printable(format!("{provider} {model}").trim_end()),
-    )];
-    if provider == "echo" {
-        lines.push(
-            "`echo` is a stand-in that repeats what you say. `stud setup` sets up a real provider."
-                .to_owned(),
-        );
+    let mode = serde_json::json!(session.facts().mode);
+    let mode = mode.as_str().unwrap_or_default();
+    let version = env!("CARGO_PKG_VERSION");
+    let mut lines = Vec::new();
+    if let Some(Model {
+        provider_id,
+        model_id,
+    }) = model
+    {
+        let answers = format!("{provider_id} {model_id}");
+        let answers = printable(&answers);
+        lines.push(format!("stud {version}: {answers} answers, mode {mode}"));
+        if provider_id == "echo" {
+            lines.push(
+                "`echo` is a stand-in that repeats what you say. `stud setup` sets up a real provider."
+                    .to_owned(),
+            );
+        }
     }
     lines.push("End with Ctrl-D. `stud --help` tells everything else.".to_owned());
     let _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
 }
 
-/// Plugins that were refused do not stop the session, but nobody should wonder where they are. Gives the first.
+/// Plugins that were refused do not stop the session, but nobody should wonder where they are, or why what the project
+/// says does not hold. Gives the first that nothing takes the place of.
 fn warn_of_the_refused(launched: &Launched, output: &Output) -> Option<Diagnostic> {
     let of_plugins = launched
         .reports
         .iter()
         .flat_map(|report| &report.diagnostics);
-    let errors = of_plugins.filter(|problem| problem.severity == Severity::Error);
+    let missed = of_plugins.filter(|problem| problem.is_error() || problem.fallback().is_some());
     let mut first = None;
-    for problem in launched.diagnostics.iter().chain(errors) {
+    for problem in launched.diagnostics.iter().chain(missed) {
         output.warn(problem);
-        if problem.severity == Severity::Error && first.is_none() {
+        if problem.is_error() && first.is_none() {
             first = Some(problem.clone());
         }
     }

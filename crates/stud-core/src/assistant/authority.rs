@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use stud_contract_hook::Slot;
 use stud_contract_interaction::{Answer, ApprovalScope, Approve, Decision, Payload};
 use stud_contract_meta::{Error, Result};
@@ -105,10 +105,13 @@ struct Bench<'a> {
 type Won = (Option<String>, ArgsDigest);
 
 /// A no, and who says it.
+#[derive(Default)]
 struct No {
     source: &'static str,
     code: String,
     reason: String,
+    /// What a guard says about it besides.
+    context: Map<String, Value>,
 }
 
 impl Bench<'_> {
@@ -157,6 +160,7 @@ impl Bench<'_> {
                     reason if reason.is_empty() => format!("`{}` said no", denial.ext_id),
                     reason => reason,
                 },
+                context: denial.context,
             });
         }
         match no {
@@ -301,6 +305,7 @@ impl Bench<'_> {
                     source: "mode-gate",
                     code: "AskRefused".to_owned(),
                     reason: format!("the person did not allow `{}`", asked.tool),
+                    ..No::default()
                 }));
             }
         };
@@ -341,7 +346,10 @@ impl Bench<'_> {
 
     fn refuse(&self, call: &Proposal, key: &str, no: No) -> Error {
         let code = &codes::APPROVAL_DENIED;
-        let error = Error::new(code.class, code.name, no.reason)
+        let error = Error::new(code.class, code.name, no.reason);
+        let said = no.context.into_iter();
+        let error = said
+            .fold(error, |error, (key, value)| error.with(&key, value))
             .with("toolId", self.tool.name.as_str())
             .with("approvalKey", key)
             .with("source", no.source)
@@ -401,5 +409,6 @@ fn not_listed(key: &str, near: Option<&str>) -> No {
         source: "mode-gate",
         code: "NotOnAllowlist".to_owned(),
         reason: format!("`{key}` is not on the allowlist{near}"),
+        ..No::default()
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use stud_contract_meta::Kind;
 use stud_contract_ui::Role;
-use stud_diagnostics::{Diagnostic, Severity};
+use stud_diagnostics::Diagnostic;
 
 use super::Site;
 use crate::report::PluginReport;
@@ -47,7 +47,7 @@ pub(super) fn report(site: &Site, turn_count_in_audit: bool) -> Value {
         "mode": session.facts().mode,
         "mcp": servers.collect::<Vec<_>>(),
         "loop": {"turnCount": turn_count, "lastCorrelationId": last},
-        "problems": refused.iter().flat_map(problems).collect::<Vec<_>>(),
+        "problems": problems(site, &refused),
     });
     if let Some(machine) = &snapshot.state_machine {
         health["sm"] = json!({
@@ -64,18 +64,46 @@ pub(super) fn report(site: &Site, turn_count_in_audit: bool) -> Value {
     health
 }
 
-/// Why a plugin does not take part. One that somebody switched off says so itself.
-fn problems(report: &PluginReport) -> Vec<Value> {
-    let errors = report.diagnostics.iter();
-    let errors = errors.filter(|problem| problem.severity == Severity::Error);
-    errors.map(|problem| shown(report, problem)).collect()
+/// Why plugins do not take part, and what holds in place of what was meant to. A plugin that somebody switched off says
+/// so itself.
+fn problems(site: &Site, refused: &[PluginReport]) -> Vec<Value> {
+    let plugins = site.session.plugins();
+    let running = plugins.iter().flat_map(|plugin| {
+        let id = plugin.identity().ext_id.as_str();
+        let warnings = plugin.track().warnings.iter();
+        warnings.map(move |problem| (Some(id), problem))
+    });
+    let refused = refused.iter().flat_map(|report| {
+        let problems = report.diagnostics.iter();
+        problems.map(|problem| (Some(report.ext_id.as_str()), problem))
+    });
+    let of_plugins = refused.chain(running);
+    let of_plugins = of_plugins.filter(|(_, problem)| is_shown(problem));
+    let of_settings = site.ground.settings.dropped().iter();
+    of_settings
+        .map(|problem| (None, problem))
+        .chain(of_plugins)
+        .map(|(id, problem)| shown(id, problem))
+        .collect()
 }
 
-fn shown(report: &PluginReport, problem: &Diagnostic) -> Value {
-    json!({
-        "extId": report.ext_id,
+/// Whether the person wanted something else than what holds now.
+fn is_shown(problem: &Diagnostic) -> bool {
+    problem.is_error() || problem.fallback().is_some()
+}
+
+fn shown(id: Option<&str>, problem: &Diagnostic) -> Value {
+    let mut shown = json!({
         "class": problem.code.class.as_str(),
         "code": problem.code.name,
         "message": problem.message,
-    })
+        "severity": problem.severity.as_str(),
+    });
+    if let Some(id) = id {
+        shown["extId"] = id.into();
+    }
+    if let Some(fallback) = problem.fallback() {
+        shown["fallback"] = fallback.clone();
+    }
+    shown
 }

@@ -133,21 +133,21 @@ fn a_window_that_fills_up_is_told_of_once() {
 }
 
 #[test]
-fn terms_come_from_the_settings_and_bad_ones_are_named() {
-    let terms = |text: &str| {
+fn terms_come_from_the_settings() {
+    let survey = |text: &str| {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("settings.json"), text).unwrap();
         let places = crate::platform::Places {
             global_root: folder.path().to_owned(),
             project_root: folder.path().join("project/.stud"),
         };
-        Terms::of(&crate::ground::Ground::survey(places, Vec::new()).unwrap())
+        crate::ground::Ground::survey(places, Vec::new())
     };
+    let terms = |text: &str| Terms::of(&survey(text).unwrap());
     let set = terms(r#"{"context": {"warnAt": 50, "compactAt": 0.6, "graceful": ["notes"]}}"#);
-    let set = set.unwrap();
     assert!((set.warn_at - 0.5).abs() < 1e-9 && (set.compact_at - 0.6).abs() < 1e-9);
     assert!(set.graceful.contains("notes"));
-    let unset = terms("{}").unwrap();
+    let unset = terms("{}");
     assert!((unset.warn_at - 0.8).abs() < 1e-9 && (unset.compact_at - 0.95).abs() < 1e-9);
     for (member, value) in [
         ("warnAt", "0"),
@@ -157,9 +157,9 @@ fn terms_come_from_the_settings_and_bad_ones_are_named() {
         ("graceful", "\"notes\""),
         ("graceful", "[1]"),
     ] {
-        let error = terms(&format!(r#"{{"context": {{"{member}": {value}}}}}"#)).unwrap_err();
-        assert_eq!(error.code(), "SettingsShapeInvalid", "{member} {value}");
-        assert_eq!(error.context()["fieldPath"], format!("/context/{member}"));
+        let error = survey(&format!(r#"{{"context": {{"{member}": {value}}}}}"#)).unwrap_err();
+        assert_eq!(error.code.name, "SettingsShapeInvalid", "{member} {value}");
+        assert_eq!(error.field_path, Some(format!("/context/{member}")));
     }
 }
 

@@ -68,6 +68,16 @@ pub(super) fn withdraw(server: &Server) {
 /// Gets what is registered from the server.
 struct Driver(Arc<Server>);
 
+impl Driver {
+    /// The most tokens of a resource, where somebody said how many; what holds otherwise is in the registry.
+    fn bound_tokens(&self, uri: &str) -> Option<u64> {
+        let server = &self.0;
+        let mut own = server.means.bindings.iter();
+        let own = own.find(|own| own.server_id == server.id() && own.uri == uri);
+        own.and_then(|own| own.max_tokens)
+    }
+}
+
 impl PromptDriver for Driver {
     fn fetch<'a>(&'a self, id: &'a PromptId) -> BoxFuture<'a, Result<String>> {
         Box::pin(async move {
@@ -87,7 +97,7 @@ impl ResourceDriver for Driver {
                 server_id: self.0.id().to_owned(),
                 uri: reference.uri.clone(),
                 max_bytes: reference.byte_cap,
-                max_tokens: Some(reference.token_cap),
+                max_tokens: self.bound_tokens(&reference.uri),
             };
             match consume::resource(&self.0, binding).await {
                 Ok(bound) => Ok(Fetched {

@@ -226,7 +226,8 @@ fn hook(id: &str, slot: Slot, sub_kind: SubKind) -> HookInfo {
     }
 }
 
-fn source(scope: Scope) -> Source {
+/// The word of a snapshot for a scope.
+pub(crate) fn source(scope: Scope) -> Source {
     match scope {
         Scope::Bundled => Source::Bundled,
         Scope::Global => Source::Global,

@@ -91,13 +91,26 @@ pub fn project_root(session_id: &str, store: &dyn Store) -> Result<PathBuf> {
 }
 
 /// The session that was written last. Those that cannot be read are passed over.
+///
+/// `Session/ResumeMismatch` if there is none, or if another store wrote it: to go on with an older one unasked would be a
+/// surprise.
 pub fn latest(store: &dyn Store) -> Result<String> {
     let sessions = store.list()?.into_iter();
-    let readable = sessions.filter_map(|id| Some((last_written(&id, store)?, id)));
-    readable.max().map(|(_, id)| id).ok_or_else(|| {
-        let code = &codes::RESUME_MISMATCH;
-        Error::new(code.class, code.name, "there is no session to go on with")
-    })
+    let known = sessions.filter_map(|id| {
+        let (at, foreign) = last_written(&id, store)?;
+        Some((at, id, foreign))
+    });
+    let newest =
+        known.max_by(|(one, id, _), (other, other_id, _)| (one, id).cmp(&(other, other_id)));
+    match newest {
+        Some((_, id, None)) => Ok(id),
+        Some((_, id, Some(foreign))) => Err(foreign.with("sessionId", id)),
+        None => {
+            let code = &codes::RESUME_MISMATCH;
+            let message = "there is no session to go on with";
+            Err(Error::new(code.class, code.name, message))
+        }
+    }
 }
 
 fn typed(message: &Map<String, Value>) -> Option<String> {

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};
-use stud_contract_meta::{Error, Result};
+use stud_contract_meta::{Error, Kind, Result};
 use stud_contract_session_store::Durability;
+use stud_contract_ui::Role;
 use stud_diagnostics::codes;
 
 use super::Session;
@@ -12,6 +13,7 @@ use crate::ledger::{Draft, closed};
 use crate::planted::{Fault, planted};
 use crate::prompts::{Inbox, LateAnswer};
 use crate::sync::{Mutex, Promise, lock, promise};
+use crate::validate::Members;
 
 /// Something the person said.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -136,6 +138,21 @@ pub(crate) fn blank() -> Error {
 }
 
 impl Session {
+    /// Whether a UI takes part that can bring what somebody types.
+    pub fn can_be_typed_to(&self) -> bool {
+        let plugins = self.plugins();
+        let mut uis = plugins.of_kind(Kind::Ui).into_iter();
+        uis.any(|plugin| {
+            let identity = plugin.identity();
+            // One that only draws in another brings nothing by itself.
+            let stands_alone = match &*identity.members {
+                Members::Ui(ui) => ui.roles.iter().any(|role| *role != Role::Region),
+                _ => false,
+            };
+            stands_alone && identity.life.word() == "active"
+        })
+    }
+
     /// The call of a tool is over. If it said that the answer may come later, the prompt it waited for stays open.
     pub(crate) fn tool_is_done(&self, ext_id: &str, tool_call_id: &str, returned: Option<&Value>) {
         let may_come_later = |value: &Value| value["pending"] == true && value["queued"] == true;

@@ -241,12 +241,33 @@ impl Session {
 
     /// Tells subscribers that the session is back; they join after it is opened.
     pub fn announce_resume(&self) {
-        let payload = json!({
+        let mut payload = json!({
             "from": State::Persisted.as_str(),
             "to": State::Resumed.as_str(),
             "trigger": Trigger::Resume.as_str(),
         });
+        if let Some((id, reason)) = self.skipped_machine() {
+            payload["smRestored"] = false.into();
+            payload["skippedExtensions"] = json!([{"extId": id, "reason": reason}]);
+            self.diagnose(DiagnosticItem {
+                at: platform::rfc3339(platform::now()),
+                level: Level::Warn,
+                source: id.to_owned(),
+                code: None,
+                message: format!("the session goes on without its state machine `{id}`: {reason}"),
+            });
+        }
         self.publish_state("SessionResumed", &payload);
+    }
+
+    /// The state machine that the session was left with, and why it goes on without it.
+    fn skipped_machine(&self) -> Option<(&str, &'static str)> {
+        let id = self.facts.machine.as_ref()?.sm_ext_id.as_str();
+        let reason = match self.plugins().get(id) {
+            Some(_) => "state machines are not attached yet",
+            None => "it is not there",
+        };
+        Some((id, reason))
     }
 }
 

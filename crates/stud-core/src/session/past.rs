@@ -16,16 +16,41 @@ use crate::ledger::{LooseEnds, transcript_record};
 use crate::platform;
 use crate::store::Store;
 
-/// When a session was last known to be written, as far as its store can tell.
-pub(crate) fn last_written(id: &str, store: &dyn Store) -> Option<String> {
+/// When a session was last known to be written, as far as its store can tell, and why it is not this store's if it is
+/// another's. Nothing for one that cannot be read.
+pub(crate) fn last_written(id: &str, store: &dyn Store) -> Option<(String, Option<Error>)> {
     match store.read(id) {
-        Ok(stored) => Some(stored.manifest.updated_at),
+        Ok(Stored { manifest, .. }) => {
+            let foreign = foreign(&manifest.store_id, store.store_id());
+            Some((manifest.updated_at, foreign))
+        }
         Err(error) if has_no_snapshot(&error) => {
             let past = Past::of_first_record(id, store).ok()??;
-            Some(past.facts.created_at)
+            Some((past.facts.created_at, None))
+        }
+        Err(error) if error.code() == codes::RESUME_MISMATCH.name => {
+            // A store that does not say when counts as having written first.
+            let at = error.context().get("updatedAt").and_then(Value::as_str);
+            Some((at.unwrap_or_default().to_owned(), Some(error)))
         }
         Err(_) => None,
     }
+}
+
+/// `Session/ResumeMismatch`, if a session was written by another store than the active one.
+fn foreign(written_by: &str, active: &str) -> Option<Error> {
+    if written_by == active {
+        return None;
+    }
+    let code = &codes::RESUME_MISMATCH;
+    let message =
+        format!("the session was written by the store `{written_by}`, and `{active}` is active");
+    let error = Error::new(code.class, code.name, message);
+    Some(
+        error
+            .with("manifestStoreId", written_by)
+            .with("activeStoreId", active),
+    )
 }
 
 /// A session that the store has, at a glance.
@@ -98,6 +123,7 @@ impl Past {
             project_root: founding.project_root.clone(),
             mode: founding.mode,
             created_at: platform::rfc3339(platform::now()),
+            machine: None,
         })
     }
 
@@ -133,15 +159,8 @@ impl Past {
 
     fn of_snapshot(stored: Stored, store_id: &str) -> Result<Self> {
         let Stored { manifest, slots } = stored;
-        if manifest.store_id != store_id {
-            let code = &codes::RESUME_MISMATCH;
-            let message = format!(
-                "the session was written by the store `{}`, and `{store_id}` is active",
-                manifest.store_id
-            );
-            return Err(Error::new(code.class, code.name, message)
-                .with("manifestStoreId", manifest.store_id)
-                .with("activeStoreId", store_id));
+        if let Some(foreign) = foreign(&manifest.store_id, store_id) {
+            return Err(foreign);
         }
         let (core, slots): (Vec<_>, Vec<_>) =
             slots.into_iter().partition(|slot| slot.ext_id == CORE_SLOT);
@@ -155,6 +174,7 @@ impl Past {
                 project_root: manifest.project_root.into(),
                 mode: manifest.mode,
                 created_at: manifest.created_at,
+                machine: manifest.sm_state,
             },
             updated_at: manifest.updated_at,
             last_seq: core.through_seq,
@@ -190,6 +210,7 @@ impl Past {
             project_root: text("projectRoot").into(),
             mode: serde_json::from_value(start.payload["mode"].clone()).unwrap_or_default(),
             created_at: text("createdAt"),
+            machine: None,
         };
         Ok(Some(Self::blank(facts)))
     }

@@ -191,7 +191,7 @@ pub(super) fn stored(
         project_root: facts.project_root.display().to_string(),
         mode: facts.mode,
         messages,
-        sm_state: None,
+        sm_state: facts.machine.clone(),
         store_id: store_id.to_owned(),
         created_at: facts.created_at.clone(),
         updated_at: platform::rfc3339(platform::now()),

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 use stud_diagnostics::{Diagnostic, codes};
 
-use super::{LARGEST_SETTINGS, check, misshapen};
+use super::{LARGEST_SETTINGS, check, misshapen, refuse_flaws};
 use crate::platform::{self, Durability, ReadError};
 
 /// Changes `settings.json` below `root`: what is there is read, changed and put back as a whole.
@@ -52,7 +52,7 @@ pub(super) fn rewrite<T>(
         let before = String::from_utf8_lossy(&before);
         let (text, outcome) = make(&before, document)?;
         if text != before {
-            check(&path, text.as_bytes())?;
+            refuse_flaws(&path, &check(&path, text.as_bytes())?)?;
             let mode = mode_of(&target);
             platform::replace_file(&target, text.as_bytes(), mode, Durability::Synced)
                 .map_err(|error| unwritable(&path, &error))?;

@@ -69,6 +69,9 @@ pub(crate) fn check(
         }
     }
     let (config, source) = beside(track, config_file)?;
+    if matches!(source, Source::Nothing) && rests(manifest) {
+        return Ok(Effective::resting().instead_of(dropped, track.scope, id));
+    }
     match fit(track, manifest, config, &source) {
         Ok(effective) => Ok(effective.instead_of(dropped, track.scope, id)),
         Err(why) => Err(dropped.unwrap_or(why)),
@@ -76,12 +79,21 @@ pub(crate) fn check(
 }
 
 impl Effective {
+    /// Of a plugin that nobody has configured and that takes part only where somebody has.
+    fn resting() -> Self {
+        Self {
+            value: json!({"enabled": false}),
+            kept: Map::new(),
+            enabled: false,
+            dropped: None,
+        }
+    }
+
     /// Says that this holds in place of a config of a higher scope, if there was one.
     fn instead_of(self, dropped: Option<Diagnostic>, scope: Scope, id: &ExtId) -> Self {
         let dropped = dropped.map(|why| {
-            let fallback = json!({"toScope": scope.as_str(), "fromExtensionId": id});
             why.downgraded()
-                .with("fallback", fallback)
+                .falling_back_to(scope.as_str(), Some(id.as_str()))
                 .note(format!("the config of the {scope} scope is used instead"))
         });
         Self { dropped, ..self }
@@ -168,6 +180,12 @@ fn check_schema(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
         }
     }
     Ok(())
+}
+
+/// Whether a plugin is switched off by default.
+fn rests(manifest: &Manifest) -> bool {
+    let default = "/properties/enabled/default";
+    manifest.config_schema.pointer(default) == Some(&Value::Bool(false))
 }
 
 fn accepts(manifest: &Manifest, property: &str) -> bool {

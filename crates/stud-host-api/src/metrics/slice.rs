@@ -216,11 +216,14 @@ pub struct HooksSlice {
     pub items: Vec<HookInfo>,
 }
 
-/// Everything that is loaded.
+/// Everything that was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExtensionsSlice {
-    /// Across all categories.
+    /// What takes part or could, across all categories.
     pub loaded: Vec<ExtensionInfo>,
+    /// What was switched off or refused, as far as its category is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disabled: Vec<ExtensionInfo>,
 }

@@ -72,7 +72,7 @@ fn fell_back(plugin: &PluginReport) -> bool {
     let mut said = plugin.diagnostics.iter();
     said.any(|said| {
         let about_config = [&codes::CONFIG_SCHEMA_VIOLATION, &codes::UNKNOWN_CONFIG_KEY];
-        about_config.contains(&said.code) && said.context.contains_key("fallback")
+        about_config.contains(&said.code) && said.fallback().is_some()
     })
 }
 

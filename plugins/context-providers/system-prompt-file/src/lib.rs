@@ -16,6 +16,10 @@ use place::Place;
 /// What the user can set.
 #[derive(Debug, Config)]
 struct Options {
+    /// Whether it takes part; only where somebody configures it.
+    #[stud(default = false)]
+    #[expect(dead_code, reason = "core reads it")]
+    enabled: bool,
     /// The file: below the project's folder, and without `..`.
     #[stud(min_length = 1, max_length = 4096)]
     path: String,

@@ -12,6 +12,10 @@ const TOOL: &str = "bash";
 /// What is guarded against.
 #[derive(Config)]
 struct Rules {
+    /// Whether it takes part; only where somebody configures it.
+    #[stud(default = false)]
+    #[expect(dead_code, reason = "core reads it")]
+    enabled: bool,
     /// What a command must not begin with.
     #[stud(default = vec!["rm -rf".to_owned()], min_items = 1)]
     blocked_prefixes: Vec<String>,
@@ -36,7 +40,6 @@ impl GuardExample {
     }
 
     fn blocked(&self, command: &str) -> Option<&str> {
-        let command = command.trim_start();
         let prefixes = self.rules.blocked_prefixes.iter().map(String::as_str);
         let mut prefixes = prefixes.filter(|prefix| !prefix.is_empty());
         prefixes.find(|prefix| command.starts_with(prefix))
@@ -50,12 +53,19 @@ impl Guard for GuardExample {
         }
         let command = payload["args"]["command"].as_str().unwrap_or_default();
         Ok(match self.blocked(command) {
-            Some(prefix) => Verdict::deny(format!(
-                "`{TOOL}` is not to run `{command}`: it begins with `{prefix}`"
-            )),
+            // A no with a code and facts of its own is an error of this class.
+            Some(prefix) => return Err(forbidden(command, prefix)),
             None => Verdict::Allow,
         })
     }
+}
+
+fn forbidden(command: &str, prefix: &str) -> Error {
+    let message = format!("`{TOOL}` is not to run `{command}`: it begins with `{prefix}`");
+    Error::new(Class::Validation, "Forbidden", message)
+        .with("toolId", TOOL)
+        .with("blockedPrefix", prefix)
+        .with("command", command)
 }
 
 #[cfg(test)]
@@ -73,15 +83,19 @@ mod tests {
 
     #[test]
     fn a_blocked_command_is_denied_with_its_reason() {
-        let verdict = harness(json!({}))
+        let no = harness(json!({}))
             .guard(&call("bash", "rm -rf /tmp/x"))
-            .unwrap();
+            .unwrap_err();
+        assert_eq!((no.class(), no.code()), ("Validation", "Forbidden"));
         let reason = "`bash` is not to run `rm -rf /tmp/x`: it begins with `rm -rf`";
-        assert_eq!(verdict, Verdict::deny(reason));
-        let indented = harness(json!({}))
-            .guard(&call("bash", "  rm -rf x"))
-            .unwrap();
-        assert!(!indented.is_allow());
+        assert_eq!(no.message(), reason);
+        for (member, value) in [
+            ("toolId", "bash"),
+            ("blockedPrefix", "rm -rf"),
+            ("command", "rm -rf /tmp/x"),
+        ] {
+            assert_eq!(no.context()[member], value);
+        }
     }
 
     #[test]
@@ -89,6 +103,7 @@ mod tests {
         let harness = harness(json!({}));
         for payload in [
             call("bash", "rm x"),
+            call("bash", "  rm -rf x"),
             call("bash", "echo rm -rf /"),
             call("bash", ""),
             call("shell", "rm -rf /"),
@@ -106,20 +121,15 @@ mod tests {
     #[test]
     fn what_is_blocked_is_configured() {
         let harness = harness(json!({"blockedPrefixes": ["git push", "", "dd "]}));
-        assert!(
-            !harness
-                .guard(&call("bash", "git push --force"))
-                .unwrap()
-                .is_allow()
-        );
-        assert!(!harness.guard(&call("bash", "dd if=a")).unwrap().is_allow());
+        assert!(harness.guard(&call("bash", "git push --force")).is_err());
+        assert!(harness.guard(&call("bash", "dd if=a")).is_err());
         assert!(harness.guard(&call("bash", "rm -rf x")).unwrap().is_allow());
     }
 
     #[test]
     fn a_denial_does_not_stick() {
         let harness = harness(json!({}));
-        assert!(!harness.guard(&call("bash", "rm -rf x")).unwrap().is_allow());
+        assert!(harness.guard(&call("bash", "rm -rf x")).is_err());
         assert!(harness.guard(&call("bash", "ls")).unwrap().is_allow());
     }
 

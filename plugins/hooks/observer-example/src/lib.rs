@@ -16,6 +16,10 @@ const ID: &str = "observer-example";
 /// What is looked for.
 #[derive(Config)]
 struct Options {
+    /// Whether it takes part; only where somebody configures it.
+    #[stud(default = false)]
+    #[expect(dead_code, reason = "core reads it")]
+    enabled: bool,
     /// A call that takes more milliseconds than this is slow.
     #[stud(default = 5000, min = 1)]
     slow_tool_threshold_ms: u64,

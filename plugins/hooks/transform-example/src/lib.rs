@@ -11,6 +11,10 @@ use stud_sdk::prelude::*;
 /// What is taken out.
 #[derive(Config)]
 struct Options {
+    /// Whether it takes part; only where somebody configures it.
+    #[stud(default = false)]
+    #[expect(dead_code, reason = "core reads it")]
+    enabled: bool,
     /// Ranges of code points.
     #[stud(default = emoji())]
     remove_unicode_ranges: Vec<Range>,

@@ -13,9 +13,11 @@ mod responses;
 
 use std::sync::Arc;
 
-use model_http::{Auth, CallIds, Endpoint, Post, REQUEST_REJECTED, Recollection, Roster};
+use model_http::{
+    Auth, CallIds, ENDPOINT_NOT_FOUND, Endpoint, Post, REQUEST_REJECTED, Recollection, Roster,
+};
 use stud_sdk::provider::{FinishReason, Provider, Request, Sink, provider};
-use stud_sdk::{Cx, Error, Host, Result, Value};
+use stud_sdk::{Class, Cx, Error, Host, Result, Value};
 
 use beginning::LastBeginning;
 use omissions::Omissions;
@@ -48,6 +50,8 @@ const EXT_ID: &str = "openai-compatible";
 struct OpenAiCompatible {
     /// Missing as long as nothing is configured.
     endpoint: Option<Endpoint>,
+    /// Whether the address may lack its last part, which most backends have.
+    lacks_v1: bool,
     roster: Roster,
     options: Options,
     omissions: Omissions,
@@ -59,8 +63,10 @@ struct OpenAiCompatible {
 impl OpenAiCompatible {
     /// Reads the config and touches nothing else: neither the key nor the network.
     fn new(_host: Host, mut options: Options) -> Result<Self> {
+        let lacks_v1 = options.lacks_v1();
         Ok(Self {
             endpoint: options.endpoint()?,
+            lacks_v1,
             roster: options.roster(EXT_ID),
             options,
             omissions: Omissions::default(),
@@ -110,9 +116,24 @@ impl Provider for OpenAiCompatible {
             };
             match answered {
                 Err(error) if self.omissions.learn(&error, &post.body) => {}
-                answered => return answered,
+                answered => return answered.map_err(|error| self.hinted(error)),
             }
         }
+    }
+}
+
+impl OpenAiCompatible {
+    /// Says what is most often wrong with an address at which nothing is found.
+    fn hinted(&self, error: Error) -> Error {
+        let not_found = error.code() == ENDPOINT_NOT_FOUND.name;
+        if !not_found || !self.lacks_v1 {
+            return error;
+        }
+        let hint = "`baseURL` does not end in `/v1`: append it if the backend expects it";
+        let message = format!("{}; {hint}", error.message());
+        let hinted = Error::new(Class::ProviderTransient, error.code(), message);
+        let facts = error.context().iter();
+        facts.fold(hinted, |error, (key, value)| error.with(key, value.clone()))
     }
 }
 

@@ -67,6 +67,12 @@ impl Options {
         }
     }
 
+    /// Whether an address is configured that does not end in `/v1`.
+    pub(crate) fn lacks_v1(&self) -> bool {
+        let base = self.base_url.as_deref().or(self.base_url_too.as_deref());
+        base.is_some_and(|base| !base.trim_end_matches('/').ends_with("/v1"))
+    }
+
     pub(crate) fn roster(&mut self, ext_id: &'static str) -> Roster {
         Roster::new(ext_id, self.model.take(), self.models.take())
     }

@@ -248,3 +248,30 @@ fn a_flood_comes_whole() {
 fn the_key_goes_where_it_belongs() {
     trial().key("authorization", "Bearer ").unwrap();
 }
+
+#[test]
+fn an_address_without_v1_at_which_nothing_is_found_is_told_of() {
+    let nothing = || {
+        let bytes = response(
+            "404 Not Found",
+            &[("content-type", "application/json")],
+            "{}",
+        );
+        Server::start(move |_| vec![Step::Send(bytes.clone()), Step::Close]).unwrap()
+    };
+    for (path, hinted) in [("", true), ("/api/", true), ("/v1", false), ("/v1/", false)] {
+        let server = nothing();
+        let base = format!("{}{path}", server.url());
+        let config = json!({"baseURL": base, "models": ["small"]});
+        let harness = Harness::new(crate::stud_plugin(), FakeHost::new().config(config));
+        let asked = request(vec![message(Role::User, "hi")]);
+        let error = harness.request(&asked).unwrap_err();
+        assert_eq!(error.code(), "EndpointNotFound", "{path}");
+        assert_eq!(
+            error.message().contains("append"),
+            hinted,
+            "{path}: {error}"
+        );
+        assert_eq!(error.context()["status"], 404, "{path}");
+    }
+}

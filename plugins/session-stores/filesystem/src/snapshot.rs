@@ -174,7 +174,12 @@ fn parse(text: &[u8], folder: &Folder) -> Result<SessionManifest> {
         .as_str()
         .filter(|id| !id.trim().is_empty() && *id != STORE_ID)
     {
-        return Err(mismatch(store_id, STORE_ID));
+        // Whoever looks for the newest session has to know when this one was written.
+        let foreign = mismatch(store_id, STORE_ID);
+        return Err(match value["updatedAt"].as_str() {
+            Some(at) => foreign.with("updatedAt", at),
+            None => foreign,
+        });
     }
     let manifest: SessionManifest = serde_json::from_value(value).map_err(broken)?;
     check(&manifest, &path)?;

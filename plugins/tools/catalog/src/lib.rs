@@ -9,7 +9,7 @@ use stud_sdk::prelude::*;
 /// What is listed.
 #[derive(Config)]
 struct Options {
-    /// Whether plugins that are switched off are listed too.
+    /// Whether plugins that are switched off or were refused are listed too.
     #[stud(default = false)]
     include_disabled: bool,
 }
@@ -60,7 +60,7 @@ enum Scope {
 }
 
 /// Whether a plugin can be used.
-#[derive(Schema, PartialEq)]
+#[derive(Schema)]
 enum Status {
     Loaded,
     Disabled,
@@ -81,13 +81,19 @@ fn catalog(filter: Filter, cx: &Cx) -> Result<Output> {
     }
     let options: Options = cx.config()?;
     let snapshot = cx.host().metrics().snapshot()?;
-    let known = snapshot.extensions.loaded.iter();
-    let mut entries: Vec<Entry> = known
-        .filter(|plugin| filter.admits(plugin))
-        .map(Entry::of)
-        .filter(|entry| options.include_disabled || entry.status == Status::Loaded)
+    let loaded = snapshot.extensions.loaded.iter();
+    let loaded = loaded.map(|plugin| (plugin, Status::Loaded));
+    let disabled = snapshot.extensions.disabled.iter();
+    let disabled = disabled
+        .filter(|_| options.include_disabled)
+        .map(|plugin| (plugin, Status::Disabled));
+    let mut entries: Vec<Entry> = loaded
+        .chain(disabled)
+        .filter(|(plugin, _)| filter.admits(plugin))
+        .map(|(plugin, status)| Entry::of(plugin, status))
         .collect();
-    entries.sort_unstable_by(|a, b| a.ext_id.cmp(&b.ext_id));
+    // Stable, so that a plugin that is there comes before one of its id that was refused.
+    entries.sort_by(|a, b| a.ext_id.cmp(&b.ext_id));
     Output::json(Catalog { entries })
 }
 
@@ -105,7 +111,7 @@ impl Filter {
 }
 
 impl Entry {
-    fn of(plugin: &ExtensionInfo) -> Self {
+    fn of(plugin: &ExtensionInfo, status: Status) -> Self {
         Self {
             ext_id: plugin.id.clone(),
             kind: plugin.kind.clone(),
@@ -113,8 +119,7 @@ impl Entry {
             loaded_cardinality: "unlimited".to_owned(),
             active_cardinality: active_cardinality(&plugin.kind).to_owned(),
             scope: Scope::from(plugin.source),
-            // The host lists what it has loaded. A plugin that is switched off is never opened.
-            status: Status::Loaded,
+            status,
         }
     }
 }

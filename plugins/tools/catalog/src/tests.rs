@@ -59,6 +59,24 @@ fn everyone_is_listed_by_id() {
 }
 
 #[test]
+fn those_that_are_switched_off_are_listed_where_they_are_wanted() {
+    let listed = |config: Value| {
+        let host = FakeHost::new().config(config);
+        let mut snapshot = RuntimeSnapshot::default();
+        snapshot.extensions.loaded = vec![plugin("echo", "Provider", Source::Bundled)];
+        snapshot.extensions.disabled = vec![plugin("broken", "Tool", Source::Global)];
+        host.push_snapshot(snapshot);
+        let harness = Harness::new(stud_plugin(), host);
+        harness.tool("catalog", json!({})).unwrap().value()["entries"].clone()
+    };
+    assert_eq!(ids(&listed(json!({}))), ["echo"]);
+    let entries = listed(json!({"includeDisabled": true}));
+    assert_eq!(ids(&entries), ["broken", "echo"]);
+    assert_eq!(entries[0]["status"], "disabled");
+    assert_eq!(entries[1]["status"], "loaded");
+}
+
+#[test]
 fn filters_narrow_the_list() {
     assert_eq!(ids(&listed(json!({"filterKind": "UI"}))), ["line-ui"]);
     assert_eq!(ids(&listed(json!({"filterExtId": "echo"}))), ["echo"]);

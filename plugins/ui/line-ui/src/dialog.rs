@@ -170,9 +170,17 @@ async fn tool_approval(
 
 /// The letters that stand for the scopes on offer, and what else may be typed.
 fn scopes(offered: &[ApprovalScope], others: &str) -> String {
+    let session = offered.contains(&ApprovalScope::Session);
     let letters = [
-        (ApprovalScope::Once, "y = yes, once, "),
-        (ApprovalScope::Session, "s = for this session, "),
+        (ApprovalScope::Session, "y = yes, for this session, "),
+        (
+            ApprovalScope::Once,
+            if session {
+                "o = once, "
+            } else {
+                "y = yes, once, "
+            },
+        ),
         (ApprovalScope::Always, "a = always in this project, "),
     ];
     let offered = letters
@@ -184,7 +192,9 @@ fn scopes(offered: &[ApprovalScope], others: &str) -> String {
 
 fn scope(typed: &str, offered: &[ApprovalScope]) -> Result<ApprovalScope, String> {
     let scope = match typed {
-        "y" | "yes" | "once" => Some(ApprovalScope::Once),
+        // A plain yes is remembered for as long as the session lasts, where that is on offer.
+        "y" | "yes" if offered.contains(&ApprovalScope::Session) => Some(ApprovalScope::Session),
+        "y" | "yes" | "o" | "once" => Some(ApprovalScope::Once),
         "s" | "session" => Some(ApprovalScope::Session),
         "a" | "always" => Some(ApprovalScope::Always),
         _ => None,

@@ -149,6 +149,12 @@ fn wait_for<T>(desk: &Desk, future: impl Future<Output = T>) -> Option<T> {
     wait_unless(|| desk.is_closed(), future)
 }
 
+/// The same where nothing could be closed yet.
+pub(crate) fn wait<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    let gone = || Error::new(Class::ExtensionHost, "NotReady", "nobody waits any more");
+    wait_unless(|| false, future).unwrap_or_else(|| Err(gone()))
+}
+
 /// The same, unless there is another reason not to wait. Whoever makes it true wakes this thread.
 fn wait_unless<T>(in_vain: impl Fn() -> bool, future: impl Future<Output = T>) -> Option<T> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));

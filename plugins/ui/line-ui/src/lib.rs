@@ -18,6 +18,7 @@ mod form;
 mod dialog;
 mod errands;
 mod news;
+mod replay;
 mod devices;
 
 use std::io::{self, PipeReader, PipeWriter};
@@ -127,6 +128,7 @@ impl LineUi {
     fn activate(&self) -> Result<()> {
         self.lock().active = true;
         if self.host.workspace().session_id().is_ok() {
+            replay::show(&self.screen, &self.host);
             self.desk()?;
         }
         Ok(())

@@ -104,16 +104,22 @@ fn decided(scope: Option<ApprovalScope>) -> ApproveAnswer {
 #[test]
 fn approve_offers_what_is_offered() {
     let shown = "? Allow the tool bash?\n  | git status\n  | git diff\n  key: bash:git\n\
-                 y = yes, once, s = for this session, n = no: ";
+                 y = yes, for this session, o = once, n = no: ";
     let cases = [
-        ("y\n", decided(Some(ApprovalScope::Once))),
-        ("YES\n", decided(Some(ApprovalScope::Once))),
+        ("y\n", decided(Some(ApprovalScope::Session))),
+        ("YES\n", decided(Some(ApprovalScope::Session))),
         ("s\n", decided(Some(ApprovalScope::Session))),
+        ("o\n", decided(Some(ApprovalScope::Once))),
+        ("once\n", decided(Some(ApprovalScope::Once))),
         ("n\n", decided(None)),
         ("\nmaybe\na\ny please\nn\n", decided(None)),
     ];
     check(approve(None), shown, &cases);
     check_refused(approve(None), shown, &[".cancel\n"]);
+
+    let once = approve(Some(vec![ApprovalScope::Once]));
+    let cases = [("s\ny\n", decided(Some(ApprovalScope::Once)))];
+    check(once, "key: bash:git\ny = yes, once, n = no: ", &cases);
 
     let always = approve(Some(vec![ApprovalScope::Always]));
     let cases = [
@@ -296,7 +302,7 @@ fn a_tool_may_be_allowed_denied_and_called_off() {
         ..ToolApproval::default()
     };
     let shown = "? The tool fx_gate asks (open for 2 s):\n  | Run x?\n! say it again\n\
-                 y = yes, once, s = for this session, n [why] = no, c = cancel: ";
+                 y = yes, for this session, o = once, n [why] = no, c = cancel: ";
     let approved = |scope| {
         Answer::ToolApproval(UserResponse {
             approval_scope: Some(scope),
@@ -311,8 +317,8 @@ fn a_tool_may_be_allowed_denied_and_called_off() {
     };
     let cancelled = || Answer::ToolApproval(UserResponse::new(Action::Cancel));
     let cases = [
-        ("y\n", approved(ApprovalScope::Once)),
-        ("s\n", approved(ApprovalScope::Session)),
+        ("y\n", approved(ApprovalScope::Session)),
+        ("o\n", approved(ApprovalScope::Once)),
         ("a\nyes but\nn not today\n", denied(Some("not today"))),
         ("n\n", denied(None)),
         ("c\n", cancelled()),
