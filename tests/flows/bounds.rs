@@ -117,8 +117,9 @@ fn a_tool_that_panics_is_named_and_the_turn_goes_on() {
         let error = &result["error"];
         assert_eq!(
             (&error["class"], &error["code"]),
-            (&json!("ExtensionHost"), &json!("CallPanicked"))
+            (&json!("ToolTerminal"), &json!("ToolExecutionFailed"))
         );
+        assert_eq!(error["context"]["cause"], "ExtensionHost/CallPanicked");
         assert_eq!(error["context"]["extId"], "fixture-tools");
     });
 }

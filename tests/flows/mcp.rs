@@ -233,12 +233,9 @@ fn a_tool_that_fails_says_so() {
         );
         assert_eq!(
             run("!tool mcp__s__no_such {}")["error"]["code"],
-            "ToolNotRegistered"
+            "InputInvalid"
         );
-        assert_eq!(
-            run("!tool mcp__t__say {}")["error"]["code"],
-            "ToolNotRegistered"
-        );
+        assert_eq!(run("!tool mcp__t__say {}")["error"]["code"], "InputInvalid");
     });
 }
 

@@ -35,7 +35,7 @@ struct Hook {
 #[derive(Debug)]
 pub(crate) struct Denial {
     pub(crate) ext_id: String,
-    /// The guard's own `Class/Code`, where it gave one.
+    /// The guard's own code, or `Forbidden`.
     pub(crate) code: String,
     pub(crate) reason: String,
 }
@@ -114,10 +114,11 @@ impl Hooks {
             });
             let denial = match verdict {
                 Ok(Verdict::Allow) => continue,
-                Ok(Verdict::Deny { reason }) => hook.denial(codes::FORBIDDEN.to_string(), reason),
+                Ok(Verdict::Deny { reason }) => {
+                    hook.denial(codes::FORBIDDEN.name.to_owned(), reason)
+                }
                 Err(error) if hook.is_denial(&error) => {
-                    let code = format!("{}/{}", error.class(), error.code());
-                    hook.denial(code, error.message().to_owned())
+                    hook.denial(error.code().to_owned(), error.message().to_owned())
                 }
                 Err(error) => return Err(failed(&codes::HOOK_GUARD_FAILED, hook, error)),
             };
