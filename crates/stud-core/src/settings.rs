@@ -2,6 +2,7 @@
 
 mod active;
 mod change;
+mod numbers;
 
 pub use active::choose;
 pub use change::{change, section};
@@ -9,7 +10,7 @@ pub use change::{change, section};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use stud_contract_meta::{Kind, strict_json};
 use stud_diagnostics::{Diagnostic, codes};
 
@@ -222,6 +223,14 @@ fn check(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, Diagnostic> {
         if key == "active" {
             check_active(path, members)?;
         }
+        let flaw = match (key.as_str(), members.get(RETRY)) {
+            ("loop", _) => numbers::flaw_of_loop(members),
+            ("providers", Some(Value::Object(retry))) => numbers::flaw_of_retry(retry),
+            _ => None,
+        };
+        if let Some((pointer, what)) = flaw {
+            return Err(misshapen(path, &pointer, what));
+        }
         if key == "network"
             && let Some((place, flaw)) = network::flaw(members)
         {
@@ -309,8 +318,9 @@ fn misshapen(path: &Path, pointer: &str, what: &str) -> Diagnostic {
     } else {
         format!("`{pointer}`")
     };
-    let diagnostic =
-        Diagnostic::error(&codes::SETTINGS_SHAPE_INVALID, format!("{subject} {what}")).file(path);
+    let message = format!("{subject} {what}");
+    let errors = json!([{"path": pointer, "message": message}]);
+    let diagnostic = Diagnostic::error(&codes::SETTINGS_SHAPE_INVALID, message).file(path);
     let diagnostic = if pointer.is_empty() {
         diagnostic
     } else {
@@ -318,6 +328,7 @@ fn misshapen(path: &Path, pointer: &str, what: &str) -> Diagnostic {
     };
     diagnostic
         .with("path", path.display().to_string())
+        .with("errors", errors)
         .help("mend the file; stud does not start with settings it cannot read")
 }
 
@@ -434,10 +445,33 @@ mod tests {
             ),
             (r#"{"network":{"alow":[]}}"#, Some("/network/alow")),
             (r#"{"network":{"deny":"a.org"}}"#, Some("/network/deny")),
+            (
+                r#"{"loop":{"maxContinuations":0}}"#,
+                Some("/loop/maxContinuations"),
+            ),
+            (
+                r#"{"loop":{"maxContinuations":"x"}}"#,
+                Some("/loop/maxContinuations"),
+            ),
+            (
+                r#"{"loop":{"toolTimeoutMs":1.5}}"#,
+                Some("/loop/toolTimeoutMs"),
+            ),
+            (
+                r#"{"loop":{"hookTimeoutMs":-1}}"#,
+                Some("/loop/hookTimeoutMs"),
+            ),
+            (
+                r#"{"providers":{"retry":{"attempts":0,"firstMs":"soon"}}}"#,
+                Some("/providers/retry/firstMs"),
+            ),
         ] {
             let error = layered(&[(Scope::Global, text)]).unwrap_err();
             assert_eq!(error.code, &codes::SETTINGS_SHAPE_INVALID, "{text}");
             assert_eq!(error.field_path.as_deref(), field, "{text}");
+            let place = field.unwrap_or_default();
+            let errors = json!([{"path": place, "message": error.message}]);
+            assert_eq!(error.context["errors"], errors, "{text}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 
@@ -84,7 +84,10 @@ fn ids(settings: &Settings, member: &str) -> Result<BTreeSet<String>> {
 fn wrong(set: &Sourced<'_>, member: &str, what: &str) -> Error {
     let code = &codes::SETTINGS_SHAPE_INVALID;
     let (field, path) = (format!("/context/{member}"), set.path.display().to_string());
-    Error::new(code.class, code.name, format!("`{field}` {what}"))
+    let message = format!("`{field}` {what}");
+    let errors = json!([{"path": field, "message": message}]);
+    Error::new(code.class, code.name, message)
         .with("fieldPath", field)
         .with("path", path)
+        .with("errors", errors)
 }
