@@ -64,7 +64,11 @@
 //! # Config
 //!
 //! Every tool plugin's `configSchema` accepts `enabled` (boolean) and may accept `timeoutMs` (integer, at least 1),
-//! the time after which a call is called off.
+//! the time after which a call is called off; the `default` in the schema holds where the config leaves it out.
+//! Without either it is 30 seconds, or what the operator set for all tools.
+//! A tool that keeps time itself has an argument `timeoutMs`: it is waited for 5 seconds longer than the longest of that
+//! argument, `defaultTimeoutMs` of its config and the time of other tools, so that it can say by itself what came of it.
+//! Time in which a person is asked does not count.
 //! Everything else is the plugin's own.
 //!
 //! # Interactions

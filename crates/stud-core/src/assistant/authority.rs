@@ -271,30 +271,24 @@ impl Bench<'_> {
             key,
             coverage: self.tool.approval_coverage,
         };
-        match session.facts().mode {
-            _ if rules.yolo => Ok(None),
-            SecurityMode::Yolo => Ok(None),
+        let mode = session.facts().mode;
+        let may_run = rules.lets_run(mode, asked).unwrap_or_else(|error| {
+            // What cannot be read approves nothing. The person is asked and told.
+            let reason = "approvals of the project do not count";
+            session
+                .books()
+                .suppress(reason, self.work.turn.id(), &error);
+            false
+        });
+        if may_run {
+            return Ok(None);
+        }
+        match mode {
             SecurityMode::Allowlist => {
-                let allowlist = rules.approvals.allowlist();
-                Ok(match allowlist.find(key) {
-                    Some(_) => None,
-                    None => Some(not_listed(key, allowlist.near(key))),
-                })
+                let near = rules.approvals.allowlist().near(key);
+                Ok(Some(not_listed(key, near)))
             }
-            SecurityMode::Ask => {
-                let known = rules.approvals.find(asked).unwrap_or_else(|error| {
-                    // What cannot be read approves nothing. The person is asked and told.
-                    let reason = "approvals of the project do not count";
-                    session
-                        .books()
-                        .suppress(reason, self.work.turn.id(), &error);
-                    None
-                });
-                match known {
-                    Some(_) => Ok(None),
-                    None => self.ask(call, asked).await,
-                }
-            }
+            SecurityMode::Ask | SecurityMode::Yolo => self.ask(call, asked).await,
         }
     }
 
@@ -337,6 +331,9 @@ impl Bench<'_> {
                 .books()
                 .suppress(reason, self.work.turn.id(), &error);
             approvals.remember(asked, ApprovalScope::Session)?;
+        }
+        if scope != ApprovalScope::Once {
+            session.metrics().tool_allowed(asked.tool, asked.key);
         }
         Ok(None)
     }

@@ -216,7 +216,9 @@ async fn execute(voice: &Voice, giver: &Arc<dyn ToolGiver>, call: &Proposal) -> 
         let done = running.await.unwrap_or_else(|| Err(closed()));
         done.and_then(Envelope::into_result)
     };
-    let patient = patiently(voice, &**giver, running);
+    let usual = session.rules().tool;
+    let limit = giver.patience(&call.tool_name, &call.args, usual);
+    let patient = patiently(voice, ext_id, limit, running);
     let done = work::unless(voice.cancelled(), patient).await;
     session.scopes().end_tool(ext_id, &call.tool_call_id);
     // Its prompts end with the call, but for one that it wants to stay open.
@@ -229,7 +231,7 @@ async fn execute(voice: &Voice, giver: &Arc<dyn ToolGiver>, call: &Proposal) -> 
         None => Done::CalledOff(voice.called_off()),
         Some(None) => {
             scope.cancel();
-            Done::Result(Err(left_behind(voice, &**giver, call)))
+            Done::Result(Err(left_behind(voice, ext_id, call, limit)))
         }
         Some(Some(done)) => match done {
             Ok(output) => Done::Result(Ok(output)),
@@ -260,33 +262,29 @@ fn typed(error: Error) -> Error {
         .with("cause", cause)
 }
 
-/// How long a tool may take, not counting the time it waits for a person.
-fn patience(voice: &Voice, giver: &dyn ToolGiver) -> Duration {
-    let own = giver.patience();
-    own.unwrap_or(voice.session().rules().tool)
-}
-
+/// Waits for a tool, but not longer than `limit`. The time in which it waits for a person does not count, and whoever
+/// has just been answered has all of its time before it.
 async fn patiently<T>(
     voice: &Voice,
-    giver: &dyn ToolGiver,
+    ext_id: &str,
+    limit: Duration,
     running: impl Future<Output = T>,
 ) -> Option<T> {
-    let session = voice.session();
-    let limit = patience(voice, giver);
-    let ext_id = giver.ext_id();
+    let (prompts, timer) = (voice.session().prompts(), voice.session().timer());
     let mut running = std::pin::pin!(running);
     loop {
-        let done = in_time(&**session.timer(), limit, running.as_mut()).await;
-        if done.is_some() || !session.prompts().is_asking(ext_id) {
+        let before = prompts.settled_of(ext_id);
+        let done = in_time(&**timer, limit, running.as_mut()).await;
+        let has_waited = || prompts.is_asking(ext_id) || prompts.settled_of(ext_id) != before;
+        if done.is_some() || !has_waited() {
             return done;
         }
     }
 }
 
 /// A tool that does not come back is named and left where it is.
-fn left_behind(voice: &Voice, giver: &dyn ToolGiver, call: &Proposal) -> Error {
-    let ext_id = giver.ext_id();
-    let limit = patience(voice, giver).as_millis();
+fn left_behind(voice: &Voice, ext_id: &str, call: &Proposal, limit: Duration) -> Error {
+    let limit = limit.as_millis();
     let message = format!("`{}` did not come back within {limit} ms", call.tool_name);
     let code = &codes::EXECUTION_TIMEOUT;
     voice
