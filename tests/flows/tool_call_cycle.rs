@@ -374,6 +374,29 @@ fn a_tool_that_is_not_there_is_told_to_the_model() {
     });
 }
 
+/// What no approval would make possible is not asked about.
+#[test]
+fn a_path_outside_the_workspace_is_refused_and_nobody_is_asked() {
+    in_both_forms(|bench| {
+        let ui = bench.ui("one", &with_approval());
+        let result = bench
+            .headless(&[], r#"!tool read {"path": "/etc/hostname"}"#)
+            .result();
+        let error = &result["error"];
+        assert_eq!(
+            (&error["class"], &error["code"]),
+            (&json!("ToolTerminal"), &json!("Forbidden"))
+        );
+        assert!(ui.asked().is_empty());
+        assert!(bench.audited("Approval").is_empty());
+        assert_eq!(failure(bench)["reason"], "normalize-failed");
+        assert_eq!(
+            ui.heard("ToolInvocationFailed")[0]["errorCode"],
+            "Forbidden"
+        );
+    });
+}
+
 /// A key that cannot be used is refused in every mode, before anyone is asked.
 #[test]
 fn an_unusable_key_is_refused_whatever_the_mode() {
@@ -396,6 +419,7 @@ fn an_unusable_key_is_refused_whatever_the_mode() {
                     "{command}"
                 );
                 assert_eq!(error["context"]["reason"], reason);
+                assert_eq!(failure(bench)["reason"], "approval-key-failed");
             }
         }
         assert!(ui.asked().is_empty());
