@@ -109,6 +109,35 @@ fn a_tool_that_hangs_is_named_and_the_turn_goes_on() {
     });
 }
 
+/// One that takes a time limit says by itself that the time is up, and is not cut off before.
+#[test]
+fn a_tool_that_keeps_time_itself_has_its_own_time() {
+    in_both_forms(|bench| {
+        let yolo = ["--mode", "yolo"];
+        let bash = |args: &str| {
+            bench
+                .headless(&yolo, &format!("!tool bash {args}"))
+                .result()
+        };
+        bench.settings(&json!({"loop": {"toolTimeoutMs": 50}}));
+        let result = bash(r#"{"command": "sleep 0.3; echo done"}"#);
+        assert_eq!(result["result"]["stdout"], "done\n", "{result:#}");
+        let result = bash(r#"{"command": "sleep 60", "timeoutMs": 300}"#);
+        let error = &result["error"];
+        assert_eq!(error["code"], "ExecutionTimeout", "{result:#}");
+        let own = error["message"].as_str().unwrap();
+        assert!(!own.contains("did not come back"), "{own}");
+
+        // What the operator says of the plugin holds for it.
+        bench.settings(&json!({"tools": {"bash": {"timeoutMs": 300}}}));
+        let result = bash(r#"{"command": "sleep 60", "timeoutMs": 60000}"#);
+        assert_eq!(
+            result["error"]["message"],
+            "`bash` did not come back within 300 ms"
+        );
+    });
+}
+
 #[test]
 fn a_tool_that_panics_is_named_and_the_turn_goes_on() {
     in_both_forms(|bench| {
@@ -117,8 +146,9 @@ fn a_tool_that_panics_is_named_and_the_turn_goes_on() {
         let error = &result["error"];
         assert_eq!(
             (&error["class"], &error["code"]),
-            (&json!("ExtensionHost"), &json!("CallPanicked"))
+            (&json!("ToolTerminal"), &json!("ToolExecutionFailed"))
         );
+        assert_eq!(error["context"]["cause"], "ExtensionHost/CallPanicked");
         assert_eq!(error["context"]["extId"], "fixture-tools");
     });
 }
@@ -129,6 +159,19 @@ fn streaming(bench: &Bench, pieces: &[Value]) -> crate::bench::Run {
     bench.settings(&json!({"active": {"provider": "unruly-provider"}}));
     let lines: Vec<String> = pieces.iter().map(Value::to_string).collect();
     bench.headless_with(&[("STUD_UNRULY", &lines.join("\n"))], "hello")
+}
+
+/// The same, and what came of it as the last line of JSON.
+fn streaming_json(bench: &Bench, pieces: &[Value]) -> Value {
+    let lines: Vec<String> = pieces.iter().map(Value::to_string).collect();
+    let mut command = bench.world.command();
+    command.env("STUD_UNRULY", lines.join("\n"));
+    let output = command
+        .args(["--headless", "--json", "hello"])
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    serde_json::from_str(stdout.lines().last().unwrap()).unwrap()
 }
 
 fn finish(reason: &str) -> Value {
@@ -178,5 +221,8 @@ fn a_call_without_a_name_is_no_answer() {
                 .contains("error[ProviderCapability/OutputMalformed]"),
             "{run:#?}"
         );
+        let call = json!({"type": "tool-call", "toolCallId": "c1", "toolName": "", "args": {}});
+        let line = streaming_json(bench, &[call, finish("tool-calls")]);
+        assert_eq!(line["error"]["context"]["callId"], "c1", "{line:#}");
     });
 }

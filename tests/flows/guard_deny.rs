@@ -59,7 +59,7 @@ fn the_denial_is_a_typed_result_of_that_call() {
         );
         assert_eq!(
             (&error["context"]["source"], &error["context"]["code"]),
-            (&json!("guard"), &json!("Validation/Forbidden"))
+            (&json!("guard"), &json!("Forbidden"))
         );
     });
 }
@@ -77,13 +77,13 @@ fn both_decisions_are_on_record_and_so_is_the_guard() {
         let [deny, approve] = [json!("deny"), json!("approve")];
         let [guard, gate] = [json!("guard"), json!("mode-gate")];
         assert_eq!(decisions, [(&deny, &guard), (&approve, &gate)]);
-        assert_eq!(records[0]["payload"]["code"], "Validation/Forbidden");
+        assert_eq!(records[0]["payload"]["code"], "Forbidden");
         let denials = bench.audited("GuardDeny");
         let [denial] = &denials[..] else {
             panic!("{denials:#?}");
         };
         assert_eq!(denial["payload"]["extensionId"], "guard");
-        assert_eq!(denial["payload"]["code"], "Validation/Forbidden");
+        assert_eq!(denial["payload"]["code"], "Forbidden");
     });
 }
 
@@ -127,7 +127,7 @@ fn the_first_no_is_final_and_those_who_look_see_it() {
         let call = r#"!tool gt_run {"command": "rm -rf /"}"#;
         let result = bench.headless(&["--mode", "yolo"], call).result();
         assert_eq!(
-            result["error"]["context"]["code"], "Validation/Forbidden",
+            result["error"]["context"]["code"], "Forbidden",
             "a plain no has a code too"
         );
         assert_eq!(bench.hooks_that_ran(), ["a-guard", "d-looker"]);

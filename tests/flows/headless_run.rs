@@ -88,7 +88,11 @@ fn the_halt_is_on_record_once_and_no_result_is_made_up() {
         assert_eq!(turn[1]["payload"]["status"], "halted");
         assert!(bench.recorded("tool_call").is_empty());
         assert!(bench.recorded("tool_result").is_empty());
-        assert!(bench.audited("ToolInvocation").is_empty());
+        // The call was taken up and not run.
+        let invocation = bench.audited("ToolInvocation");
+        let kinds: Vec<_> = invocation.iter().map(|record| &record["kind"]).collect();
+        assert_eq!(kinds, ["ToolCallStarted", "ToolCallFailed"]);
+        assert_eq!(invocation[1]["payload"]["reason"], "session-cancelled");
     });
 }
 
@@ -192,6 +196,23 @@ fn a_tool_that_asks_hears_that_nobody_is_there() {
         let result = bench.headless(&[], "!tool fx_fallback {}").result();
         assert_eq!(result["result"]["error"], "no interactive UI");
         assert_eq!(result["result"]["code"], "InteractionUnavailable");
+    });
+}
+
+/// Nobody was there who could have answered, so it is not the tool's to decide that the turn goes on.
+#[test]
+fn a_tool_that_makes_nothing_of_it_does_not_keep_the_turn_going() {
+    in_both_forms(|bench| {
+        bench.install("gated-tools", "tools");
+        let ear = bench.ear();
+        let run = bench.headless(&["--mode", "yolo"], "!tool gt_shrug {}");
+        assert_eq!(run.status, 3, "{run:#?}");
+        assert_eq!(ear.heard("HeadlessInteractionRequired").len(), 1);
+        let turn = bench.audited("Turn");
+        assert_eq!(turn[1]["payload"]["status"], "halted");
+        // What the tool has done is done.
+        assert_eq!(bench.recorded("tool_result").len(), 1);
+        assert_eq!(ear.heard("ToolInvocationSucceeded").len(), 1);
     });
 }
 

@@ -41,7 +41,7 @@ fn a_guard_that_fails_is_no_yes() {
             let decision = &decision["payload"];
             assert_eq!(decision["decision"], "deny");
             assert_eq!(decision["source"], "guard");
-            assert_eq!(decision["code"], "ExtensionHost/HookGuardFailed");
+            assert_eq!(decision["code"], "HookGuardFailed");
         }
     });
 }

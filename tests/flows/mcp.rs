@@ -210,6 +210,42 @@ fn another_command_or_another_description_is_asked_about_again() {
     });
 }
 
+/// The key of a remote tool is the same for every call, so it is known before a call what would be asked.
+#[test]
+fn a_remote_tool_that_was_approved_is_listed_as_such() {
+    in_both_forms(|bench| {
+        trusted(bench);
+        let mut talk = bench.talk(&[]);
+        talk.say(SAY);
+        talk.is_asked("Allow the tool mcp__s__say?");
+        talk.say("s");
+        talk.hears("RESULT");
+        talk.say("/tools");
+        let (status, stdout, stderr) = talk.end();
+        assert_eq!(status, 0, "{stderr}");
+        let shown = format!("{stdout}{stderr}");
+        let gate = |name: &str| {
+            let mut lines = shown.lines();
+            let line = lines.find(|line| line.trim_start().starts_with(name));
+            line.unwrap_or_else(|| panic!("{shown}")).to_owned()
+        };
+        assert!(gate("mcp__s__say ").contains("runs unasked"), "{shown}");
+        assert!(gate("mcp__s__fail ").contains("asks first"), "{shown}");
+
+        let listed = json!({"mode": "allowlist", "allowlist": ["mcp:s:fail"]});
+        bench.settings(&json!({"securityMode": listed}));
+        let mut talk = bench.talk(&[]);
+        talk.say("!tool mcp__s__fail {}");
+        talk.hears("RESULT");
+        talk.say("/tools");
+        let (_, stdout, stderr) = talk.end();
+        let shown = format!("{stdout}{stderr}");
+        let mut lines = shown.lines();
+        let line = lines.find(|line| line.trim_start().starts_with("mcp__s__fail "));
+        assert!(line.unwrap().contains("runs unasked"), "{shown}");
+    });
+}
+
 #[test]
 fn a_tool_that_fails_says_so() {
     in_both_forms(|bench| {
@@ -233,12 +269,9 @@ fn a_tool_that_fails_says_so() {
         );
         assert_eq!(
             run("!tool mcp__s__no_such {}")["error"]["code"],
-            "ToolNotRegistered"
+            "InputInvalid"
         );
-        assert_eq!(
-            run("!tool mcp__t__say {}")["error"]["code"],
-            "ToolNotRegistered"
-        );
+        assert_eq!(run("!tool mcp__t__say {}")["error"]["code"], "InputInvalid");
     });
 }
 

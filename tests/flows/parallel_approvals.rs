@@ -148,8 +148,16 @@ fn every_call_has_one_decision_on_record_in_the_order_of_the_proposal() {
             .rposition(|record| record["class"] == "Approval");
         let first = trail
             .iter()
-            .position(|record| record["kind"] == "ToolCallStarted");
+            .position(|record| record["kind"] == "ToolCallSucceeded");
         assert!(last < first);
+        let heard = race.quick.events();
+        let answered = heard
+            .iter()
+            .rposition(|event| event["heard"] == "InteractionAnswered");
+        let started = heard
+            .iter()
+            .position(|event| event["heard"] == "ToolInvocationStarted");
+        assert!(answered < started);
     });
 }
 

@@ -259,3 +259,67 @@ fn a_backend_that_compacts_by_itself_beside_core_is_told() {
         assert_eq!(ear.heard("DoubleCompactionConfigured"), [told]);
     });
 }
+
+/// A model that writes down what it is asked, and a context provider that does what its script says.
+fn scripted(bench: &Bench) {
+    bench.install("script-provider", "providers");
+    bench.install("script-context-provider", "context-providers");
+    let [asked, adds] = ["asked", "adds"].map(|file| bench.world.path(file));
+    bench.settings(&json!({
+        "active": {"provider": "script-provider", "model": "script-1"},
+        "providers": {"script-provider": {"log": asked}},
+        "contextProviders": {"script-context-provider": {"script": adds}},
+    }));
+}
+
+fn asked(bench: &Bench) -> Vec<Value> {
+    let text = std::fs::read_to_string(bench.world.path("asked")).unwrap_or_default();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
+#[test]
+fn a_limit_and_a_temperature_stand_by_themselves_too() {
+    in_both_forms(|bench| {
+        scripted(bench);
+        bench.headless(&[], "hello").answer();
+        let set = ["--param", "temperature=1", "--param", "maxOutputTokens=77"];
+        bench.headless(&set, "hello").answer();
+        let [plain, limited] = &asked(bench)[..] else {
+            panic!("two requests");
+        };
+        assert_eq!(plain["maxTokens"], Value::Null);
+        assert_eq!(plain["temperature"], Value::Null);
+        assert_eq!(limited["maxTokens"], 77);
+        assert_eq!(limited["temperature"], 1.0);
+        let params = json!({"temperature": 1, "maxOutputTokens": 77});
+        assert_eq!(limited["params"], params);
+    });
+}
+
+#[test]
+fn a_system_prompt_that_others_speak_through_is_not_left_out() {
+    in_both_forms(|bench| {
+        scripted(bench);
+        let remove = ["--param", "systemMessageMode=remove"];
+        let adds = |kind: &str| {
+            let added =
+                json!({"kind": kind, "content": "Be brief.", "tokenBudget": 10, "priority": 0});
+            bench
+                .world
+                .write("adds", json!({"return": [added]}).to_string());
+        };
+        adds("prompt-fragment");
+        bench.headless(&remove, "hello").answer();
+        adds("system-message");
+        bench.headless(&[], "hello").answer();
+        assert_eq!(asked(bench).len(), 2);
+
+        let run = bench.headless(&remove, "hello");
+        assert_eq!(run.status, 1, "{run:#?}");
+        let code = "error[Validation/SystemModeRemoveLoadBearing]";
+        assert!(run.stderr.contains(code), "{}", run.stderr);
+        assert!(run.stderr.contains("script-context-provider"));
+        assert_eq!(asked(bench).len(), 2, "nothing was sent");
+    });
+}

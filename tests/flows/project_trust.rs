@@ -33,7 +33,7 @@ fn try_tool(terminal: Terminal, there: bool) -> String {
         terminal.answers("n = no:", "y\n");
         terminal.sees(r#""ran":"ls""#);
     } else {
-        terminal.sees("ToolNotRegistered");
+        terminal.sees("there is no tool `gt_run`");
     }
     terminal.types("\u{4}");
     let (status, screen) = terminal.end();
@@ -199,7 +199,10 @@ fn a_session_that_goes_on_elsewhere_has_the_project_it_began_in() {
         // Without the trust it goes on without the project, and asks nobody.
         assert_eq!(bench.world.stud(&["trust", "--revoke"]).status, 0);
         let (stdout, stderr) = go_on(&["--continue"]);
-        assert!(stdout.contains("ToolNotRegistered"), "{stdout}{stderr}");
+        assert!(
+            stdout.contains("there is no tool `gt_run`"),
+            "{stdout}{stderr}"
+        );
         assert!(stderr.contains("Session/ProjectTrustRequired"), "{stderr}");
         assert_eq!(bench.sessions(), [session]);
     });

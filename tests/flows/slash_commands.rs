@@ -119,6 +119,26 @@ fn what_was_asked_for_is_named_where_it_is_not_there() {
 }
 
 #[test]
+fn a_tool_says_whether_it_would_run_unasked() {
+    in_both_forms(|bench| {
+        bench.install("fixture-tools", "tools");
+        let allowed = |more: &[&str]| {
+            let run = bench.headless(&[&["--json"], more].concat(), "/tools");
+            let last = run.stdout.lines().last().unwrap();
+            let result: Value = serde_json::from_str(last).unwrap();
+            let tools = result["payload"]["tools"].as_array().unwrap().clone();
+            ["bash", "fx_bytes"].map(|name| {
+                let tool = tools.iter().find(|tool| tool["name"] == name);
+                tool.unwrap()["allowedNow"].as_bool().unwrap()
+            })
+        };
+        assert_eq!(allowed(&[]), [false, true], "one is gated, one is not");
+        assert_eq!(allowed(&["--mode", "yolo"]), [true, true]);
+        assert_eq!(allowed(&["--yolo"]), [true, true]);
+    });
+}
+
+#[test]
 fn commands_are_listed_with_their_layer() {
     in_both_forms(|bench| {
         let listed = payload(bench, "/commands list");

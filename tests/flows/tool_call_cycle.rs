@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::bench::{approve, deny, in_both_forms, members, place};
+use crate::bench::{Bench, approve, deny, in_both_forms, members, place};
 
 const LS: &str = r#"!tool gt_run {"command": "ls"}"#;
 
@@ -143,10 +143,11 @@ fn one_approval_is_on_record_for_one_call() {
         assert_eq!(interaction.len(), 1);
         assert_eq!(interaction[0]["payload"]["requestKind"], "Approve");
 
-        // The decision is on record before the act.
+        // That there is a call is on record before anything is decided about it, and the decision before the act.
         let trail = bench.audit();
         let place = |kind: &str| trail.iter().position(|record| record["kind"] == kind);
-        assert!(place("ToolApproval").unwrap() < place("ToolCallStarted").unwrap());
+        let order = ["ToolCallStarted", "ToolApproval", "ToolCallSucceeded"].map(place);
+        assert!(order.is_sorted() && order[0].is_some(), "{order:?}");
     });
 }
 
@@ -245,10 +246,64 @@ fn a_refused_call_goes_back_to_the_model_and_no_guard_runs() {
             (&payload["decision"], &payload["source"], &payload["code"]),
             (&json!("deny"), &json!("mode-gate"), &json!("AskRefused"))
         );
-        let failed = bench.audited("ToolInvocation");
-        assert_eq!(failed.len(), 1);
-        assert_eq!(failed[0]["kind"], "ToolCallFailed");
-        assert_eq!(failed[0]["payload"]["reason"], "approval-denied");
+        assert_eq!(failure(bench)["reason"], "approval-denied");
+    });
+}
+
+/// What is on record of the one call, which began and failed.
+fn failure(bench: &Bench) -> Value {
+    let records = bench.audited("ToolInvocation");
+    let kinds: Vec<_> = records.iter().map(|record| &record["kind"]).collect();
+    assert_eq!(kinds, ["ToolCallStarted", "ToolCallFailed"]);
+    let [started, failed] = [0, 1].map(|place| &records[place]["payload"]);
+    assert_eq!(members(started), ["argsSummary", "toolCallId", "toolName"]);
+    assert_eq!(started["toolCallId"], failed["toolCallId"]);
+    failed.clone()
+}
+
+#[test]
+fn a_person_may_say_why_not() {
+    in_both_forms(|bench| {
+        bench.install("gated-tools", "tools");
+        let no = json!({"do": "reject", "reason": "that is the wrong folder"});
+        bench.ui("one", &json!({"prompts": {"Approve": no}}));
+        let result = bench.headless(&[], LS).result();
+        let error = &result["error"];
+        assert_eq!(error["code"], "ApprovalDenied");
+        assert_eq!(error["message"], "that is the wrong folder");
+    });
+}
+
+/// A part that failed is told beside what was found, and a hook sees both and may change either.
+#[test]
+fn a_partial_result_says_what_is_missing() {
+    in_both_forms(|bench| {
+        bench.install("gated-tools", "tools");
+        let call = || {
+            bench
+                .headless(&["--mode", "yolo"], "!tool gt_some {}")
+                .result()
+        };
+        let missing = json!({
+            "class": "ToolTerminal",
+            "code": "NotFound",
+            "message": "there is no `b`",
+            "context": {"path": "b"},
+        });
+        let told = json!({"ok": true, "result": ["a"], "errors": [missing]});
+        assert_eq!(call(), told);
+
+        let change = json!({"at": "/result/value", "put": ["c"]});
+        bench.hook("script-transform", "changes", "TOOL_CALL/post", change);
+        assert_eq!(
+            call(),
+            json!({"ok": true, "result": ["c"], "errors": [missing]})
+        );
+        let seen = &bench.seen_by("changes")[0]["result"];
+        assert_eq!(
+            *seen,
+            json!({"ok": true, "value": ["a"], "errors": [missing]})
+        );
     });
 }
 
@@ -310,8 +365,7 @@ fn arguments_that_do_not_fit_are_told_and_nobody_is_asked() {
         assert_eq!(failed["errorCode"], "InputInvalid");
         assert!(ui.heard("ToolInvocationStarted").is_empty());
         assert!(bench.audited("Approval").is_empty());
-        let invocation = bench.audited("ToolInvocation");
-        assert_eq!(invocation[0]["payload"]["reason"], "schema-violation");
+        assert_eq!(failure(bench)["reason"], "schema-violation");
     });
 }
 
@@ -320,10 +374,50 @@ fn a_tool_that_is_not_there_is_told_to_the_model() {
     in_both_forms(|bench| {
         let ui = bench.ui("one", &with_approval());
         let result = bench.headless(&[], "!tool no_such {}").result();
-        assert_eq!(result["error"]["code"], "ToolNotRegistered");
+        let error = &result["error"];
+        assert_eq!(
+            (&error["class"], &error["code"]),
+            (&json!("ToolTerminal"), &json!("InputInvalid"))
+        );
+        assert_eq!(error["message"], "there is no tool `no_such`");
+        let context = json!({
+            "toolName": "no_such",
+            "reason": "tool-not-available",
+            "cause": "ToolNotRegistered",
+        });
+        assert_eq!(error["context"], context);
+        assert_eq!(failure(bench)["reason"], "tool-not-available");
+        let near = bench.headless(&[], "!tool multi_edit {}").result();
+        assert_eq!(
+            near["error"]["message"],
+            "there is no tool `multi_edit`; did you mean `multi-edit`?"
+        );
         let cancelled = ui.heard("ToolInvocationCancelled");
         assert_eq!(cancelled[0]["reason"], "tool-not-available");
         assert!(ui.asked().is_empty());
+    });
+}
+
+/// What no approval would make possible is not asked about.
+#[test]
+fn a_path_outside_the_workspace_is_refused_and_nobody_is_asked() {
+    in_both_forms(|bench| {
+        let ui = bench.ui("one", &with_approval());
+        let result = bench
+            .headless(&[], r#"!tool read {"path": "/etc/hostname"}"#)
+            .result();
+        let error = &result["error"];
+        assert_eq!(
+            (&error["class"], &error["code"]),
+            (&json!("ToolTerminal"), &json!("Forbidden"))
+        );
+        assert!(ui.asked().is_empty());
+        assert!(bench.audited("Approval").is_empty());
+        assert_eq!(failure(bench)["reason"], "normalize-failed");
+        assert_eq!(
+            ui.heard("ToolInvocationFailed")[0]["errorCode"],
+            "Forbidden"
+        );
     });
 }
 
@@ -349,6 +443,7 @@ fn an_unusable_key_is_refused_whatever_the_mode() {
                     "{command}"
                 );
                 assert_eq!(error["context"]["reason"], reason);
+                assert_eq!(failure(bench)["reason"], "approval-key-failed");
             }
         }
         assert!(ui.asked().is_empty());

@@ -140,6 +140,6 @@ fn a_call_that_the_person_denies_goes_back_to_the_model() {
 #[test]
 fn a_tool_that_is_not_there_is_named_to_the_model() {
     let text = answer("!tool no_such_tool {}");
-    assert!(text.contains(r#""code":"ToolNotRegistered""#), "{text}");
+    assert!(text.contains(r#""code":"InputInvalid""#), "{text}");
     assert!(text.contains("no_such_tool"), "{text}");
 }

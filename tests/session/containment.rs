@@ -314,12 +314,13 @@ fn a_tool_that_panics_fails_and_the_turn_goes_on() {
     let answered = live.say("!tool fx_panic {}").answered();
     assert!(matches!(answered.ending, Ending::Completed));
     assert!(
-        answered.text.contains(r#""code":"CallPanicked""#),
+        answered.text.contains(r#""code":"ToolExecutionFailed""#)
+            && answered.text.contains("ExtensionHost/CallPanicked"),
         "{}",
         answered.text
     );
     let failed = one.heard("ToolInvocationFailed");
-    assert_eq!(failed["payload"]["errorCode"], "CallPanicked");
+    assert_eq!(failed["payload"]["errorCode"], "ToolExecutionFailed");
     assert_eq!(live.say("hello").answered().text, "USER hello");
     live.session().close().unwrap();
 }

@@ -204,6 +204,7 @@ fn however_quick_one_is_the_other_is_asked_too_and_told_that_it_lost() {
             code_of(&line["error"]),
             "Session/InteractionAlreadyAnswered"
         );
+        assert!(line["error"]["context"]["correlationId"].is_string());
     }
 }
 

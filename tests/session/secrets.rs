@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use stud_core::work::block_on;
 use stud_tests::{World, eventually};
 
 use crate::stage::{Ear, install, mute, probe, ui, ui_as};
@@ -126,6 +127,11 @@ fn what_the_environment_gave_is_written_down_nowhere() {
         .call("env.get", &json!({"name": "EXAMPLE_TOKEN"}))
         .unwrap();
     assert_eq!(value, SECRET);
+    let unset = tool
+        .call("env.require", &json!({"name": "NO_SUCH_TOKEN"}))
+        .unwrap_err();
+    let facts = json!({"name": "NO_SUCH_TOKEN", "extId": "probe-tool"});
+    assert_eq!(unset["context"], facts);
 
     // A plugin that gives away what it was given is stopped at each way out.
     let note = json!({"kind": "note", "text": format!("the token is {SECRET}")});
@@ -139,6 +145,10 @@ fn what_the_environment_gave_is_written_down_nowhere() {
     let refused = tool.call("slot.write", &slot).unwrap_err();
     assert_eq!(refused["code"], "SecretLeak");
     assert_ne!(refused["message"], Value::Null);
+    assert_eq!(refused["context"]["paths"], json!(["/count"]));
+    // An input that waits when the session ends is kept for the next time.
+    let waiting = format!("use {SECRET}");
+    block_on(live.session().submit("test", waiting)).unwrap();
     live.session().close().unwrap();
 
     let mut found = files_with(&world.home(), SECRET);

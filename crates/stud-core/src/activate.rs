@@ -61,6 +61,12 @@ impl Identity {
         self.config.get(member).or_else(|| self.kept.get(member))
     }
 
+    /// A member of its config; where that is left out, what its schema says holds then.
+    pub(crate) fn setting_or_default(&self, member: &str) -> Option<&Value> {
+        let declared = &self.manifest.config_schema["properties"][member];
+        self.setting(member).or_else(|| declared.get("default"))
+    }
+
     /// The id that its library declares.
     pub(crate) fn plugin_id(&self) -> &str {
         let declared = self.manifest.document["extId"].as_str();

@@ -150,7 +150,13 @@ impl Work {
         self.pause_before(stage);
         let mut payload = json!({"stage": stage.as_str()});
         self.turn.publish("StagePreFired", &payload);
-        let done = body.await;
+        let mut done = body.await;
+        // Whoever was told that nobody is there may have gone on. The turn does not.
+        if let Some(halt) = self.turn.session().scopes().halted()
+            && !self.voice.cancelled().is_cancelled()
+        {
+            done = Err(halt);
+        }
         // A turn that halts has not failed: it waits for a person.
         if done.as_ref().is_err_and(|end| !is_halt(end)) {
             payload["error"] = true.into();

@@ -77,8 +77,8 @@ pub(crate) struct Base {
 ///
 /// `Validation/ModelWindowInvalid`, `Validation/SystemPromptUnreadable`, `Validation/ContextContainsForbiddenSource`,
 /// `ExtensionHost/ContextProviderFailed`, `Validation/LLMContextLeak`, `Validation/ContextOverflow`,
-/// `ProviderTransient/SummarizeFailed`, `Cancellation/TurnCancelled`, and what context providers say with class
-/// `Validation`. No request is sent then.
+/// `Validation/SystemModeRemoveLoadBearing`, `ProviderTransient/SummarizeFailed`, `Cancellation/TurnCancelled`, and what
+/// context providers say with class `Validation`. No request is sent then.
 pub(crate) async fn compose(turn: &Turn, model: &Model, base: Base) -> Result<Composed> {
     let session = turn.session();
     let desk = session.desk();
@@ -104,6 +104,7 @@ pub(crate) async fn compose(turn: &Turn, model: &Model, base: Base) -> Result<Co
         &json!({"fragmentCount": draft.fragments.len()}),
     );
     draft.measure().await;
+    system::refuse_removal(&draft)?;
     leak::refuse_leaks(&draft)?;
 
     let compacted = draft.fit(&provider, model).await?;

@@ -35,7 +35,7 @@ struct Hook {
 #[derive(Debug)]
 pub(crate) struct Denial {
     pub(crate) ext_id: String,
-    /// The guard's own `Class/Code`, where it gave one.
+    /// The guard's own code, or `Forbidden`.
     pub(crate) code: String,
     pub(crate) reason: String,
     /// What the guard says about it besides.
@@ -117,11 +117,11 @@ impl Hooks {
             let denial = match verdict {
                 Ok(Verdict::Allow) => continue,
                 Ok(Verdict::Deny { reason }) => {
-                    hook.denial(codes::FORBIDDEN.to_string(), reason, Map::new())
+                    hook.denial(codes::FORBIDDEN.name.to_owned(), reason, Map::new())
                 }
                 Err(error) if hook.is_denial(&error) => {
-                    let code = format!("{}/{}", error.class(), error.code());
-                    hook.denial(code, error.message().to_owned(), own_context(&error))
+                    let (code, reason) = (error.code().to_owned(), error.message().to_owned());
+                    hook.denial(code, reason, own_context(&error))
                 }
                 Err(error) => return Err(failed(&codes::HOOK_GUARD_FAILED, hook, error)),
             };

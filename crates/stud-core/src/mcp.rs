@@ -102,7 +102,6 @@ pub(crate) struct Surroundings {
     pub(crate) over: CancellationToken,
     pub(crate) around: Weak<dyn Around>,
     pub(crate) yolo: bool,
-    pub(crate) unasked: bool,
 }
 
 /// The client of one session.
@@ -138,7 +137,6 @@ impl Mcp {
             bindings: setup.configured.bindings,
             cwd: setup.cwd,
             yolo: around.yolo,
-            unasked: around.unasked,
             books: around.books,
             metrics: around.metrics,
             prompts: around.prompts,

@@ -212,6 +212,16 @@ impl Collector {
         });
     }
 
+    /// A tool may run from now on without asking, if this is the key of all of its calls.
+    pub fn tool_allowed(&self, name: &str, key: &str) {
+        self.update(|snapshot| {
+            let tools = snapshot.tools.items.iter_mut();
+            for tool in tools.filter(|tool| tool.name == name) {
+                tool.allowed_now |= tool.approval_key.as_deref() == Some(key);
+            }
+        });
+    }
+
     /// Other plugins are there now. What is known of MCP servers, and how often a tool was called, stays.
     pub fn extensions_changed(&self, roster: Roster) {
         self.update(|snapshot| roster.enter(snapshot));

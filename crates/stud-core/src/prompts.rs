@@ -120,6 +120,8 @@ struct Table {
     detached: BTreeMap<String, Detached>,
     /// The last prompts that were settled, to tell a late answer from a wrong one.
     settled: Remembered,
+    /// How many prompts of each plugin were settled.
+    settled_of: BTreeMap<String, u64>,
     arrivals: u64,
     /// Whether anybody was ever there to ask.
     attended: bool,
@@ -276,5 +278,11 @@ impl Prompts {
         let current = table.current.iter().map(|current| &current.prompt);
         let mut prompts = table.queue.iter().chain(current);
         prompts.any(|prompt| prompt.asker.ext_id.as_deref() == Some(ext_id))
+    }
+
+    /// How many of a plugin's prompts were settled so far.
+    pub(crate) fn settled_of(&self, ext_id: &str) -> u64 {
+        let table = lock(&self.table);
+        table.settled_of.get(ext_id).copied().unwrap_or_default()
     }
 }

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use stud_contract_meta::Result;
+use stud_host_api::session::SecurityMode;
 
-use crate::approvals::Approvals;
+use crate::approvals::{Approvals, Asked};
 use crate::network::Policy;
 use crate::ordering::Ordering;
 use crate::settings::{RETRY, Settings};
@@ -23,7 +25,7 @@ pub struct Rules {
     pub max_continuations: u32,
     /// What is done about a provider that fails for the moment.
     pub retry: Retry,
-    /// How long a tool may take, unless its own config says otherwise. The time it waits for a person does not count.
+    /// How long a tool may take about which nobody says anything else. The time it waits for a person does not count.
     pub tool: Duration,
     /// How long a hook may take.
     pub hook: Duration,
@@ -114,7 +116,7 @@ impl Default for Rules {
             ordering: Ordering::default(),
             max_continuations: 50,
             retry: Retry::default(),
-            tool: Duration::from_secs(600),
+            tool: Duration::from_secs(30),
             hook: Duration::from_secs(30),
             network: Network::default(),
         }
@@ -136,6 +138,20 @@ impl Rules {
             network: Network::read(settings),
             ..otherwise
         }
+    }
+}
+
+impl Rules {
+    /// Whether the gate lets a call run in this mode, without asking anybody.
+    ///
+    /// Fails with `Session/ApprovalCacheUnavailable` if what the project allows cannot be read.
+    pub fn lets_run(&self, mode: SecurityMode, asked: Asked<'_>) -> Result<bool> {
+        Ok(match mode {
+            _ if self.yolo => true,
+            SecurityMode::Yolo => true,
+            SecurityMode::Allowlist => self.approvals.allowlist().find(asked.key).is_some(),
+            SecurityMode::Ask => self.approvals.find(asked)?.is_some(),
+        })
     }
 }
 

@@ -237,7 +237,7 @@ impl Session {
     /// Changes the plugins, for the turns to come.
     pub fn set_plugins(&self, registry: Registry) {
         let unasked = self.rules.yolo || self.facts.mode == SecurityMode::Yolo;
-        let roster = Roster::of_registry(&registry, |_| unasked);
+        let roster = Roster::of_registry(&registry, |tool| unasked || !tool.gated);
         *lock(&self.plugins) = Arc::new(registry);
         self.revision.fetch_add(1, Ordering::AcqRel);
         self.metrics.extensions_changed(roster);

@@ -348,8 +348,8 @@ fn wrong(path: &Path, pointer: &str, what: &str) -> Diagnostic {
     } else {
         format!("`{pointer}`")
     };
-    let diagnostic =
-        Diagnostic::error(&codes::SETTINGS_SHAPE_INVALID, format!("{subject} {what}")).file(path);
+    let message = format!("{subject} {what}");
+    let diagnostic = Diagnostic::error(&codes::SETTINGS_SHAPE_INVALID, message).file(path);
     let diagnostic = if pointer.is_empty() {
         diagnostic
     } else {
@@ -478,6 +478,26 @@ mod tests {
             ),
             (r#"{"network":{"alow":[]}}"#, Some("/network/alow")),
             (r#"{"network":{"deny":"a.org"}}"#, Some("/network/deny")),
+            (
+                r#"{"loop":{"maxContinuations":0}}"#,
+                Some("/loop/maxContinuations"),
+            ),
+            (
+                r#"{"loop":{"maxContinuations":"x"}}"#,
+                Some("/loop/maxContinuations"),
+            ),
+            (
+                r#"{"loop":{"toolTimeoutMs":1.5}}"#,
+                Some("/loop/toolTimeoutMs"),
+            ),
+            (
+                r#"{"loop":{"hookTimeoutMs":-1}}"#,
+                Some("/loop/hookTimeoutMs"),
+            ),
+            (
+                r#"{"providers":{"retry":{"attempts":0,"firstMs":"soon"}}}"#,
+                Some("/providers/retry/firstMs"),
+            ),
         ] {
             let error = layered(&[(Scope::Global, text)]).unwrap_err();
             assert_eq!(error.code, &codes::SETTINGS_SHAPE_INVALID, "{text}");

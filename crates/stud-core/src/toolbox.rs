@@ -48,9 +48,15 @@ pub(crate) trait ToolGiver: Send + Sync + fmt::Debug {
         cx: CallContext,
     ) -> BoxFuture<'a, Result<Envelope>>;
 
-    /// How long its tools may take, where its owner said so.
-    fn patience(&self) -> Option<Duration>;
+    /// How long this call may take. A tool about which nobody says anything may take as long as is usual.
+    fn patience(&self, tool: &str, args: &Value, usual: Duration) -> Duration;
 }
+
+/// What a tool may be told, and may be told by its config: how many milliseconds a call of it may take.
+const TIMEOUT: &str = "timeoutMs";
+
+/// How much longer a tool is waited for that keeps time itself, so that it has the last word on it.
+const LAST_WORD: Duration = Duration::from_secs(5);
 
 /// A tool, and who gives it.
 #[derive(Debug, Clone)]
@@ -170,8 +176,20 @@ impl ToolGiver for Active {
         Box::pin(self.execute(tool, args, cx))
     }
 
-    fn patience(&self) -> Option<Duration> {
-        let own = self.identity().config.get("timeoutMs");
-        own.and_then(Value::as_u64).map(Duration::from_millis)
+    fn patience(&self, tool: &str, args: &Value, usual: Duration) -> Duration {
+        let millis = |set: Option<&Value>| set.and_then(Value::as_u64).map(Duration::from_millis);
+        let identity = self.identity();
+        if let Some(own) = millis(identity.setting_or_default(TIMEOUT)) {
+            return own;
+        }
+        let mut tools = self.tools().iter();
+        let keeps_time = |schema: &Value| schema["properties"].get(TIMEOUT).is_some();
+        if !tools.any(|known| known.name == tool && keeps_time(&known.input_schema)) {
+            return usual;
+        }
+        let asked_for = millis(args.get(TIMEOUT));
+        let own = millis(identity.setting_or_default("defaultTimeoutMs"));
+        let longest = [asked_for, own].into_iter().flatten().max();
+        longest.map_or(usual, |longest| longest.max(usual)) + LAST_WORD
     }
 }

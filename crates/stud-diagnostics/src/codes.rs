@@ -230,6 +230,8 @@ codes! {
         StageDefinitionInvalid => STAGE_DEFINITION_INVALID, since "0.1.0";
         /// A stage's turn cap is below one.
         StageTurnCapTooLow => STAGE_TURN_CAP_TOO_LOW, since "0.1.0";
+        /// The system prompt was to be left out of a request that cannot do without it.
+        SystemModeRemoveLoadBearing => SYSTEM_MODE_REMOVE_LOAD_BEARING, since "0.1.0";
         /// The file with the system prompt is there and cannot be used.
         SystemPromptUnreadable => SYSTEM_PROMPT_UNREADABLE, since "0.1.0";
         /// The table a plugin returned does not match the manifest it carries.
@@ -314,7 +316,7 @@ codes! {
         CommandRejected => COMMAND_REJECTED, since "0.1.0";
         /// A tool was asked to go where it may not.
         Forbidden => TOOL_FORBIDDEN, since "0.1.0";
-        /// The arguments of a tool call or of a command do not fit their schema.
+        /// The arguments of a tool call or of a command do not fit their schema, or there is no such tool.
         InputInvalid => INPUT_INVALID, since "0.1.0";
         /// A tool asked for input or approval and no interactive UI is there.
         InteractionUnavailable => INTERACTION_UNAVAILABLE, since "0.1.0";
@@ -334,7 +336,7 @@ codes! {
         ResourceOverBytesCap => RESOURCE_OVER_BYTES_CAP, since "0.1.0";
         /// A tool failed without saying how in a code of its own.
         ToolExecutionFailed => TOOL_EXECUTION_FAILED, since "0.1.0";
-        /// No tool has the name that the model proposed.
+        /// A plugin or a server was asked for the approval key of a tool it does not have.
         ToolNotRegistered => TOOL_NOT_REGISTERED, since "0.1.0";
     }
     Session {

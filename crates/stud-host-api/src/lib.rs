@@ -15,7 +15,7 @@
 //! - **One host per plugin and session.** A handle belongs to one session and speaks of no other.
 //! - **Secrets stay out.** What `env` gives may be used inside the plugin and never reaches a model; no other service
 //!   gives secrets away at all.
-//! - **No sandbox.** A plugin runs in stud's own process. These refusals keep honest code on the right path; they do
+//! - **Unconfined.** A plugin runs in stud's own process. These refusals keep honest code on the right path; they do
 //!   not hold back code that means harm.
 //!
 //! # The services

@@ -130,10 +130,12 @@ pub fn interaction_kind_forbidden(kind: InteractionKind, category: &str) -> Erro
 }
 
 /// `Session/InteractionAlreadyAnswered`: the prompt was settled or called off before this answer came.
-pub fn interaction_already_answered(interaction_id: &str) -> Error {
+pub fn interaction_already_answered(interaction_id: &str, correlation_id: &str) -> Error {
     let message =
         format!("the prompt `{interaction_id}` is settled, and this answer came too late");
-    refuse(&codes::INTERACTION_ALREADY_ANSWERED, message).with("interactionId", interaction_id)
+    refuse(&codes::INTERACTION_ALREADY_ANSWERED, message)
+        .with("interactionId", interaction_id)
+        .with("correlationId", correlation_id)
 }
 
 /// `ExtensionHost/UserInputForbidden`: only a UI speaks for the person.
@@ -310,9 +312,9 @@ mod tests {
             json!({"kind": "Auth.Password", "category": "Tool"}),
         );
         check(
-            interaction_already_answered("i1"),
+            interaction_already_answered("i1", "c1"),
             "Session/InteractionAlreadyAnswered",
-            json!({"interactionId": "i1"}),
+            json!({"interactionId": "i1", "correlationId": "c1"}),
         );
         check(
             user_input_forbidden("Tool"),

@@ -112,7 +112,7 @@
 //!
 //! # What a plugin is not
 //!
-//! A plugin runs in stud's own process. Nothing here is a sandbox, and a plugin should be trusted like any program.
+//! A plugin runs in stud's own process. Nothing here confines it, and a plugin should be trusted like any program.
 //! A panic does not cross: it becomes `ExtensionHost/CallPanicked`, and the next call is served as usual.
 #![forbid(unsafe_code)]
 

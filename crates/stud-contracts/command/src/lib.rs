@@ -65,7 +65,7 @@
 //!
 //! # Versions
 //!
-//! This is version 1.0.1; the changelog is `CHANGELOG.md` beside this crate's manifest.
+//! This is version 1.1.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
 #![forbid(unsafe_code)]
 
 mod manifest;
@@ -86,7 +86,7 @@ pub use stud_host_api::commands::Completion;
 use stud_contract_meta::{Kind, SemVer};
 
 /// The version of the contract this crate describes.
-pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 0, 1);
+pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 1, 0);
 
 /// The category.
 pub const KIND: Kind = Kind::Command;

@@ -29,7 +29,8 @@ pub struct CommandDeclaration {
     /// The heading to list it under, for display.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// Whether it may run while a turn does.
+    /// Whether it may run while a turn does; not if it is left out.
+    #[serde(default)]
     pub turn_safe: bool,
 }
 
@@ -66,9 +67,10 @@ mod tests {
     }
 
     #[test]
-    fn a_command_says_whether_it_is_safe_beside_a_turn() {
+    fn a_command_is_safe_beside_a_turn_only_if_it_says_so() {
         let json = json!({"name": "help", "description": "Lists commands.", "argsSchema": {}});
-        assert!(serde_json::from_value::<CommandDeclaration>(json).is_err());
+        let declared: CommandDeclaration = serde_json::from_value(json).unwrap();
+        assert!(!declared.turn_safe);
     }
 
     #[test]

@@ -88,7 +88,7 @@
 //!
 //! # Versions
 //!
-//! This is version 1.1.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
+//! This is version 1.2.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
 #![forbid(unsafe_code)]
 
 mod manifest;
@@ -114,7 +114,7 @@ pub use verbatim::Verbatim;
 use stud_contract_meta::{Kind, SemVer};
 
 /// The version of the contract this crate describes.
-pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 1, 0);
+pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 2, 0);
 
 /// The category.
 pub const KIND: Kind = Kind::Provider;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 
 /// The members of a manifest that belong to this category.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,8 +56,24 @@ impl ParamRules {
 pub struct ModelDeclaration {
     /// The model, by the name the backend has for it.
     pub model_id: String,
-    /// What it can do.
+    /// What it can do. A claim that is left out is that of a model nobody has declared.
+    #[serde(deserialize_with = "with_defaults")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(schema_with = "crate::schema::some_claims")
+    )]
     pub capabilities: Capabilities,
+}
+
+/// Reads the claims that are made, and puts the others beside them.
+fn with_defaults<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Capabilities, D::Error> {
+    let made = Map::<String, Value>::deserialize(deserializer)?;
+    let all = serde_json::to_value(Capabilities::default());
+    let mut all = all.map_err(D::Error::custom)?;
+    for (name, claim) in made {
+        all[name] = claim;
+    }
+    serde_json::from_value(all).map_err(D::Error::custom)
 }
 
 /// Seven claims, all of which have to be made.
@@ -204,6 +221,27 @@ mod tests {
                 "{claim}"
             );
         }
+    }
+
+    #[test]
+    fn a_model_may_leave_claims_out() {
+        let read = |capabilities: Value| {
+            let json = json!({"modelId": "small", "capabilities": capabilities});
+            serde_json::from_value::<ModelDeclaration>(json)
+        };
+        let partial = read(json!({"toolCalling": "hard", "contextWindow": 8})).unwrap();
+        let expected = Capabilities {
+            tool_calling: Level::Hard,
+            context_window: ContextWindow::Tokens(8),
+            ..Capabilities::default()
+        };
+        assert_eq!(partial.capabilities, expected);
+        assert_eq!(
+            read(json!({})).unwrap().capabilities,
+            Capabilities::default()
+        );
+        assert!(read(json!({"toolCalling": "sure"})).is_err());
+        assert!(read(json!("all")).is_err());
     }
 
     #[test]

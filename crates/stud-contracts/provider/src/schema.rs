@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
 
 use crate::event::StreamEvent;
-use crate::manifest::{ContextWindow, ProviderMembers};
+use crate::manifest::{Capabilities, ContextWindow, ProviderMembers};
 use crate::request::Request;
 
 /// What crosses the boundary under this contract, by name.
@@ -15,6 +15,13 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("Request", schema_for!(Request)),
         ("StreamEvent", schema_for!(StreamEvent)),
     ]
+}
+
+/// The claims about one model, any of which may be left out.
+pub(crate) fn some_claims(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = Capabilities::json_schema(generator);
+    schema.remove("required");
+    schema
 }
 
 impl JsonSchema for ContextWindow {
@@ -39,6 +46,16 @@ mod tests {
         for (name, schema) in schemas() {
             assert!(schema.get("description").is_some(), "{name}");
         }
+    }
+
+    #[test]
+    fn only_the_provider_has_to_make_every_claim() {
+        let schema = serde_json::to_value(schema_for!(ProviderMembers)).unwrap();
+        let claims = &schema["$defs"]["Capabilities"]["required"];
+        assert_eq!(claims.as_array().map(Vec::len), Some(7), "{schema:#}");
+        let of_model = &schema["$defs"]["ModelDeclaration"]["properties"]["capabilities"];
+        assert!(of_model["properties"].is_object(), "{schema:#}");
+        assert!(of_model.get("required").is_none(), "{schema:#}");
     }
 
     #[test]

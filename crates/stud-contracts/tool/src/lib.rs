@@ -47,9 +47,10 @@
 //! |---|---|---|
 //! | `ToolTerminal/InputInvalid` | the arguments do not fit the input schema | core, before the call; the plugin, for what no schema can say |
 //! | `ToolTerminal/NotFound` | the plugin has no tool of this name | core or plugin |
-//! | `ToolTerminal/ToolExecutionFailed` | the tool failed and has no code of its own for it | the plugin; core, for a failure without a type |
+//! | `ToolTerminal/ToolNotRegistered` | the plugin is asked for the approval key of a tool it does not have | the plugin |
+//! | `ToolTerminal/ToolExecutionFailed` | the tool failed and has no code of its own for it | the plugin; core, for a panic or a failure without a type |
 //! | `Cancellation/ToolCancelled` | the call was called off | the plugin, when it noticed first |
-//! | `ExtensionHost/CallPanicked` | the plugin panicked | the boundary |
+//! | `ExtensionHost/CallPanicked` | the plugin panicked; a model is told `ToolExecutionFailed` with this as its `cause` | the boundary |
 //!
 //! A plugin may use codes of its own in the classes `ToolTerminal` and `ToolTransient`.
 //! No failure of a tool ends the turn: the model is told and goes on.
@@ -63,7 +64,11 @@
 //! # Config
 //!
 //! Every tool plugin's `configSchema` accepts `enabled` (boolean) and may accept `timeoutMs` (integer, at least 1),
-//! the time after which a call is called off.
+//! the time after which a call is called off; the `default` in the schema holds where the config leaves it out.
+//! Without either it is 30 seconds, or what the operator set for all tools.
+//! A tool that keeps time itself has an argument `timeoutMs`: it is waited for 5 seconds longer than the longest of that
+//! argument, `defaultTimeoutMs` of its config and the time of other tools, so that it can say by itself what came of it.
+//! Time in which a person is asked does not count.
 //! Everything else is the plugin's own.
 //!
 //! # Interactions

@@ -13,19 +13,23 @@ use stud_contract_hook::Slot;
 use stud_contract_interaction::{Answer, ApprovalScope, Approve, Decision, Payload};
 use stud_contract_meta::{Error, Result};
 use stud_contract_tool::ToolDeclaration;
-use stud_diagnostics::{Class, codes};
+use stud_diagnostics::{Class, Code, codes};
 use stud_host_api::session::SecurityMode;
 
 use super::permit::{ArgsDigest, Permit};
 use super::stream::Proposal;
-use super::tools::{summary, tell_cancelled, tell_failed};
+use super::tools::{summary, tell_begun, tell_cancelled, tell_failed};
 use super::{Work, misshapen};
 use crate::approvals::{Asked, check_key};
 use crate::deadline::in_time;
 use crate::ledger::closed;
+use crate::nearest::nearest;
 use crate::toolbox::{Found, ToolGiver};
 use crate::validate::schema;
 use crate::work;
+
+/// Why a call does not run whose tool is not there, or cannot be reached.
+const NOT_AVAILABLE: &str = "tool-not-available";
 
 /// What became of a proposal.
 pub(super) enum Judged {
@@ -37,11 +41,12 @@ pub(super) enum Judged {
 
 /// Judges one proposal. Only what ends the turn is an error.
 pub(super) async fn judge(work: &Work, proposal: Proposal) -> Result<Judged> {
+    tell_begun(work, &proposal);
     let found = match find(work, &proposal).await? {
         Ok(found) => found,
         Err(error) => {
-            tell_cancelled(work, &proposal, "tool-not-available");
-            tell_failed(work, &proposal, "tool-not-available", 0, &error, false);
+            tell_cancelled(work, &proposal, NOT_AVAILABLE);
+            tell_failed(work, &proposal, NOT_AVAILABLE, 0, &error, false);
             return Ok(Judged::Refused(proposal, error));
         }
     };
@@ -71,17 +76,31 @@ pub(super) async fn judge(work: &Work, proposal: Proposal) -> Result<Judged> {
 /// The tool that is meant. It may be one of a server that nobody has connected to yet.
 async fn find(work: &Work, proposal: &Proposal) -> Result<Result<Found>> {
     let (session, name) = (work.turn.session(), proposal.tool_name.as_str());
-    if let Some(found) = session.toolbox(&work.turn.plugins()).find(name) {
+    let toolbox = session.toolbox(&work.turn.plugins());
+    if let Some(found) = toolbox.find(name) {
         return Ok(Ok(found));
     }
     let remote = session.mcp().tool(name);
     let remote = work::unless(work.voice.cancelled(), remote).await;
     let found = remote.ok_or_else(|| work.voice.called_off())?;
     Ok(found.transpose().unwrap_or_else(|| {
-        let code = &codes::TOOL_NOT_REGISTERED;
-        let message = format!("there is no tool `{name}`");
-        Err(Error::new(code.class, code.name, message).with("toolName", name))
+        let known = toolbox.specs().map(|tool| &*tool.name);
+        Err(unknown(name, nearest(name, known)))
     }))
+}
+
+/// A model that calls what is not there has made a mistake in its call, and learns what it may have meant.
+fn unknown(name: &str, near: Option<&str>) -> Error {
+    let code = &codes::INPUT_INVALID;
+    let near = match near {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => String::new(),
+    };
+    let message = format!("there is no tool `{name}`{near}");
+    Error::new(code.class, code.name, message)
+        .with("toolName", name)
+        .with("reason", NOT_AVAILABLE)
+        .with("cause", codes::TOOL_NOT_REGISTERED.name)
 }
 
 /// What hooks on `TOOL_CALL/pre` see.
@@ -129,7 +148,7 @@ impl Bench<'_> {
                 return Err(end);
             }
             Ok(Err(error)) => {
-                tell_failed(self.work, call, "preflight-denied", 0, &error, true);
+                tell_failed(self.work, call, keyless(&error), 0, &error, true);
                 return Ok(Err(error));
             }
         };
@@ -256,30 +275,24 @@ impl Bench<'_> {
             key,
             coverage: self.tool.approval_coverage,
         };
-        match session.facts().mode {
-            _ if rules.yolo => Ok(None),
-            SecurityMode::Yolo => Ok(None),
+        let mode = session.facts().mode;
+        let may_run = rules.lets_run(mode, asked).unwrap_or_else(|error| {
+            // What cannot be read approves nothing. The person is asked and told.
+            let reason = "approvals of the project do not count";
+            session
+                .books()
+                .suppress(reason, self.work.turn.id(), &error);
+            false
+        });
+        if may_run {
+            return Ok(None);
+        }
+        match mode {
             SecurityMode::Allowlist => {
-                let allowlist = rules.approvals.allowlist();
-                Ok(match allowlist.find(key) {
-                    Some(_) => None,
-                    None => Some(not_listed(key, allowlist.near(key))),
-                })
+                let near = rules.approvals.allowlist().near(key);
+                Ok(Some(not_listed(key, near)))
             }
-            SecurityMode::Ask => {
-                let known = rules.approvals.find(asked).unwrap_or_else(|error| {
-                    // What cannot be read approves nothing. The person is asked and told.
-                    let reason = "approvals of the project do not count";
-                    session
-                        .books()
-                        .suppress(reason, self.work.turn.id(), &error);
-                    None
-                });
-                match known {
-                    Some(_) => Ok(None),
-                    None => self.ask(call, asked).await,
-                }
-            }
+            SecurityMode::Ask | SecurityMode::Yolo => self.ask(call, asked).await,
         }
     }
 
@@ -301,10 +314,12 @@ impl Bench<'_> {
         let answer = match response.answer(&payload)? {
             Some(Answer::Approve(answer)) if answer.decision == Decision::Approve => answer,
             _ => {
+                let own = response.reason.filter(|reason| !reason.trim().is_empty());
                 return Ok(Some(No {
                     source: "mode-gate",
                     code: "AskRefused".to_owned(),
-                    reason: format!("the person did not allow `{}`", asked.tool),
+                    reason: own
+                        .unwrap_or_else(|| format!("the person did not allow `{}`", asked.tool)),
                     ..No::default()
                 }));
             }
@@ -321,6 +336,9 @@ impl Bench<'_> {
                 .books()
                 .suppress(reason, self.work.turn.id(), &error);
             approvals.remember(asked, ApprovalScope::Session)?;
+        }
+        if scope != ApprovalScope::Once {
+            session.metrics().tool_allowed(asked.tool, asked.key);
         }
         Ok(None)
     }
@@ -370,8 +388,8 @@ impl Bench<'_> {
                 .audit("Approval", Some("ToolApproval"), record);
         } else if end.code() == codes::HOOK_GUARD_FAILED.name {
             // A guard that fails has not said yes.
-            let code = codes::HOOK_GUARD_FAILED.to_string();
-            self.audit(call, key, "deny", "guard", Some(&code));
+            let code = codes::HOOK_GUARD_FAILED.name;
+            self.audit(call, key, "deny", "guard", Some(code));
         }
     }
 
@@ -397,6 +415,19 @@ impl Bench<'_> {
             "proposalId": null,
             "argsDigest": null,
         })
+    }
+}
+
+/// What the record says of a call that has no approval key: its arguments lead where the tool does not go, the tool
+/// refuses it for another reason, or the tool is at fault.
+fn keyless(error: &Error) -> &'static str {
+    let is = |code: &Code| error.is(code.class, code.name);
+    if is(&codes::APPROVAL_KEY_INVALID) || is(&codes::APPROVAL_KEY_DERIVATION_FAILED) {
+        "approval-key-failed"
+    } else if is(&codes::TOOL_FORBIDDEN) || is(&codes::INPUT_INVALID) {
+        "normalize-failed"
+    } else {
+        "preflight-denied"
     }
 }
 

@@ -40,5 +40,8 @@ pub(super) async fn compose(work: &Work, iteration: u32) -> Result<Composed> {
         prior.put(&mut request.messages);
         composed = request.into();
     }
-    work.pass_request(Slot::ComposeRequestPost, composed).await
+    let composed = work
+        .pass_request(Slot::ComposeRequestPost, composed)
+        .await?;
+    Ok(composed.with_limits())
 }

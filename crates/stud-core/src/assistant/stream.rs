@@ -198,7 +198,7 @@ impl Ear {
                 args,
             } => {
                 if tool_call_id.is_empty() || tool_name.is_empty() {
-                    return Err(nameless());
+                    return Err(nameless(&tool_call_id));
                 }
                 self.said.proposals.push(Proposal {
                     tool_call_id,
@@ -298,10 +298,10 @@ impl Ear {
     }
 }
 
-fn nameless() -> Error {
+fn nameless(call_id: &str) -> Error {
     let code = &codes::PROVIDER_OUTPUT_MALFORMED;
     let message = "the model proposes a tool call without an id or without a name";
-    Error::new(code.class, code.name, message)
+    Error::new(code.class, code.name, message).with("callId", call_id)
 }
 
 fn violation(how: &str) -> Error {

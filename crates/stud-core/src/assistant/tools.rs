@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use stud_contract_hook::{FiringMode, Slot};
 use stud_contract_meta::{Error, Result};
-use stud_contract_tool::Envelope;
-use stud_diagnostics::{Diagnostic, codes};
+use stud_contract_tool::{Envelope, Output};
+use stud_diagnostics::{Class, Diagnostic, codes};
 
 use super::authority::{Judged, judge};
 use super::permit::Permit;
@@ -22,6 +22,12 @@ use crate::session::{Ending, Voice};
 use crate::toolbox::ToolGiver;
 use crate::work::{self, InOrder};
 
+/// The class of what went wrong in a session that a tool had opened. It is one of a tool's results and of nothing else.
+const OF_DELEGATES: &str = "Subagent";
+
+/// Why a call ends that has done nothing wrong.
+const ENDED_WITH_TURN: &str = "session-cancelled";
+
 /// Serves the proposals of one answer. Each gets its result, unless the turn halts.
 pub(super) async fn serve(work: &Work, proposals: Vec<Proposal>) -> Result<()> {
     let mut judged = Vec::with_capacity(proposals.len());
@@ -33,7 +39,14 @@ pub(super) async fn serve(work: &Work, proposals: Vec<Proposal>) -> Result<()> {
             Err(end) => return stop(work, judged, spare, waiting, end).await,
         }
     }
-    announce(work, &judged).await?;
+    if let Err(end) = announce(work, &judged).await {
+        for judged in &judged {
+            if let Judged::Permitted(permit) = judged {
+                tell_failed(work, &permit.call, ENDED_WITH_TURN, 0, &end, false);
+            }
+        }
+        return Err(end);
+    }
     let calls = judged.into_iter().map(|judged| {
         let (voice, hooks) = (work.voice.clone(), work.hooks());
         async move {
@@ -60,7 +73,7 @@ pub(super) async fn serve(work: &Work, proposals: Vec<Proposal>) -> Result<()> {
 /// What a call came to.
 enum Ended {
     /// A result, for the model.
-    Result(Result<Value>),
+    Result(Result<Output>),
     /// Something the turn cannot go on from.
     Turn(Error),
 }
@@ -82,9 +95,12 @@ async fn stop(
         }
     }
     left.push(current);
+    for begun in &left {
+        tell_failed(work, begun, ENDED_WITH_TURN, 0, &end, false);
+    }
     left.extend(waiting);
     for proposal in left {
-        tell_cancelled(work, &proposal, "session-cancelled");
+        tell_cancelled(work, &proposal, ENDED_WITH_TURN);
         if !halted {
             conclude(work, &proposal, &Err(end.clone())).await?;
         }
@@ -102,9 +118,15 @@ async fn announce(work: &Work, judged: &[Judged]) -> Result<()> {
 }
 
 /// Writes down what came of a proposal. Each has its result, because no model goes on from one that has none.
-async fn conclude(work: &Work, proposal: &Proposal, result: &Result<Value>) -> Result<()> {
+async fn conclude(work: &Work, proposal: &Proposal, result: &Result<Output>) -> Result<()> {
     let content = match result {
-        Ok(value) => json!({"ok": true, "result": value}),
+        Ok(output) => {
+            let mut content = json!({"ok": true, "result": output.value()});
+            if !output.errors().is_empty() {
+                content["errors"] = output.errors().iter().map(told).collect();
+            }
+            content
+        }
         Err(error) => json!({"ok": false, "error": told(error)}),
     };
     let payload = json!({
@@ -137,15 +159,12 @@ async fn run(voice: &Voice, hooks: &Hooks, permit: Permit) -> (Proposal, Ended) 
     let spare = permit.call.clone();
     let (giver, call) = match permit.redeem() {
         Ok(redeemed) => redeemed,
-        Err(error) => return (spare, Ended::Result(Err(error))),
+        Err(error) => {
+            failed(voice, &spare, "approval-denied", 0, &error, false);
+            return (spare, Ended::Result(Err(error)));
+        }
     };
-    let started = json!({
-        "toolCallId": call.tool_call_id,
-        "toolName": call.tool_name,
-        "argsSummary": summary(&call.args),
-    });
-    voice.audit("ToolInvocation", Some("ToolCallStarted"), started.clone());
-    voice.publish("ToolInvocationStarted", &started);
+    voice.publish("ToolInvocationStarted", &started(&call));
     let began = (Instant::now(), platform::now());
     let done = execute(voice, &giver, &call).await;
     let ended = match done {
@@ -176,7 +195,7 @@ async fn run(voice: &Voice, hooks: &Hooks, permit: Permit) -> (Proposal, Ended) 
 }
 
 enum Done {
-    Result(Result<Value>),
+    Result(Result<Output>),
     CalledOff(Error),
     Halted(Error),
 }
@@ -197,7 +216,9 @@ async fn execute(voice: &Voice, giver: &Arc<dyn ToolGiver>, call: &Proposal) -> 
         let done = running.await.unwrap_or_else(|| Err(closed()));
         done.and_then(Envelope::into_result)
     };
-    let patient = patiently(voice, &**giver, running);
+    let usual = session.rules().tool;
+    let limit = giver.patience(&call.tool_name, &call.args, usual);
+    let patient = patiently(voice, ext_id, limit, running);
     let done = work::unless(voice.cancelled(), patient).await;
     session.scopes().end_tool(ext_id, &call.tool_call_id);
     // Its prompts end with the call, but for one that it wants to stay open.
@@ -210,46 +231,60 @@ async fn execute(voice: &Voice, giver: &Arc<dyn ToolGiver>, call: &Proposal) -> 
         None => Done::CalledOff(voice.called_off()),
         Some(None) => {
             scope.cancel();
-            Done::Result(Err(left_behind(voice, &**giver, call)))
+            Done::Result(Err(left_behind(voice, ext_id, call, limit)))
         }
         Some(Some(done)) => match done {
-            Ok(output) => Done::Result(Ok(output.into_parts().0)),
+            Ok(output) => Done::Result(Ok(output)),
             Err(error) if voice.cancelled().is_cancelled() => Done::CalledOff(error),
             Err(error) if error.code() == codes::HEADLESS_INTERACTION_REQUIRED.name => {
                 Done::Halted(error)
             }
-            Err(error) => Done::Result(Err(error)),
+            Err(error) => Done::Result(Err(typed(error))),
         },
     }
 }
 
-/// How long a tool may take, not counting the time it waits for a person.
-fn patience(voice: &Voice, giver: &dyn ToolGiver) -> Duration {
-    let own = giver.patience();
-    own.unwrap_or(voice.session().rules().tool)
+/// What a tool fails with is typed, so that a model can act on it. Whatever else went wrong is a failure of the tool.
+fn typed(error: Error) -> Error {
+    let is_known = |class: &str| class.parse::<Class>().is_ok() || class == OF_DELEGATES;
+    let panicked = error.is(codes::CALL_PANICKED.class, codes::CALL_PANICKED.name);
+    if is_known(error.class()) && !error.code().is_empty() && !panicked {
+        return error;
+    }
+    let code = &codes::TOOL_EXECUTION_FAILED;
+    let cause = format!("{}/{}", error.class(), error.code());
+    let failed = Error::new(code.class, code.name, error.message());
+    let context = error.context().iter();
+    context
+        .fold(failed, |failed, (name, fact)| {
+            failed.with(name, fact.clone())
+        })
+        .with("cause", cause)
 }
 
+/// Waits for a tool, but not longer than `limit`. The time in which it waits for a person does not count, and whoever
+/// has just been answered has all of its time before it.
 async fn patiently<T>(
     voice: &Voice,
-    giver: &dyn ToolGiver,
+    ext_id: &str,
+    limit: Duration,
     running: impl Future<Output = T>,
 ) -> Option<T> {
-    let session = voice.session();
-    let limit = patience(voice, giver);
-    let ext_id = giver.ext_id();
+    let (prompts, timer) = (voice.session().prompts(), voice.session().timer());
     let mut running = std::pin::pin!(running);
     loop {
-        let done = in_time(&**session.timer(), limit, running.as_mut()).await;
-        if done.is_some() || !session.prompts().is_asking(ext_id) {
+        let before = prompts.settled_of(ext_id);
+        let done = in_time(&**timer, limit, running.as_mut()).await;
+        let has_waited = || prompts.is_asking(ext_id) || prompts.settled_of(ext_id) != before;
+        if done.is_some() || !has_waited() {
             return done;
         }
     }
 }
 
 /// A tool that does not come back is named and left where it is.
-fn left_behind(voice: &Voice, giver: &dyn ToolGiver, call: &Proposal) -> Error {
-    let ext_id = giver.ext_id();
-    let limit = patience(voice, giver).as_millis();
+fn left_behind(voice: &Voice, ext_id: &str, call: &Proposal, limit: Duration) -> Error {
+    let limit = limit.as_millis();
     let message = format!("`{}` did not come back within {limit} ms", call.tool_name);
     let code = &codes::EXECUTION_TIMEOUT;
     voice
@@ -272,8 +307,8 @@ impl Seen<'_> {
         &self,
         voice: &Voice,
         hooks: &Hooks,
-        result: Result<Value>,
-    ) -> Result<Result<Value>> {
+        result: Result<Output>,
+    ) -> Result<Result<Output>> {
         let slot = Slot::ToolCallPost;
         if !hooks.any(slot, FiringMode::PerCall) {
             return Ok(result);
@@ -291,14 +326,11 @@ impl Seen<'_> {
         }
         let changed: Envelope = serde_json::from_value(after["result"].clone())
             .map_err(|error| super::misshapen(slot, &error))?;
-        Ok(changed.into_result().map(|output| output.into_parts().0))
+        Ok(changed.into_result())
     }
 
-    fn payload(&self, result: &Result<Value>) -> Value {
-        let result = match result {
-            Ok(value) => json!({"ok": true, "value": value}),
-            Err(error) => json!({"ok": false, "error": error}),
-        };
+    fn payload(&self, result: &Result<Output>) -> Value {
+        let result = Envelope::from(result.clone());
         json!({
             "toolCallId": self.call.tool_call_id,
             "invocationId": self.call.tool_call_id,
@@ -313,7 +345,7 @@ impl Seen<'_> {
     }
 }
 
-fn tell_ended(voice: &Voice, call: &Proposal, began: Instant, result: &Result<Value>) {
+fn tell_ended(voice: &Voice, call: &Proposal, began: Instant, result: &Result<Output>) {
     let duration = millis_since(began);
     match result {
         Ok(_) => {
@@ -329,6 +361,20 @@ fn tell_ended(voice: &Voice, call: &Proposal, began: Instant, result: &Result<Va
         }
         Err(error) => failed(voice, call, "execution-failed", duration, error, true),
     }
+}
+
+/// Puts on record that a call is taken up, before anything is found out about it. Each has its end there as well.
+pub(super) fn tell_begun(work: &Work, call: &Proposal) {
+    let voice = &work.voice;
+    voice.audit("ToolInvocation", Some("ToolCallStarted"), started(call));
+}
+
+fn started(call: &Proposal) -> Value {
+    json!({
+        "toolCallId": call.tool_call_id,
+        "toolName": call.tool_name,
+        "argsSummary": summary(&call.args),
+    })
 }
 
 /// Puts on record that a call failed before or while it ran. A call that was only not allowed is not told as failed.
@@ -381,7 +427,7 @@ fn tell_stopped(voice: &Voice, call: &Proposal, began: Instant, end: &Error) {
         failed(voice, call, "hook-failed", duration, end, true);
         return;
     }
-    let reason = "session-cancelled";
+    let reason = ENDED_WITH_TURN;
     failed(voice, call, reason, duration, end, false);
     // The turn's own voice is silent by now, and this is still to be told.
     let books = voice.session().books();

@@ -64,6 +64,17 @@ impl Composed {
         self.tools.specs().len()
     }
 
+    /// The same with the limits that every backend has standing by themselves too, for a provider that looks for them
+    /// there. What a hook put there stays.
+    pub(crate) fn with_limits(mut self) -> Self {
+        let set = |name: &str| self.params.get(name);
+        let limit = ["maxOutputTokens", "maxTokens"].into_iter().find_map(set);
+        self.max_tokens = self.max_tokens.or_else(|| limit?.as_u64());
+        let temperature = set("temperature").and_then(Value::as_f64);
+        self.temperature = self.temperature.or(temperature);
+        self
+    }
+
     /// The request as a provider takes it.
     pub(crate) fn to_text(&self) -> String {
         let messages: Vec<_> = self.messages.iter().map(Told::text).collect();

@@ -2,12 +2,18 @@
 
 use std::fmt::Write as _;
 
+use serde_json::{Value, json};
+use stud_contract_meta::Result;
 use stud_contract_provider::{Message, Role};
+use stud_diagnostics::codes;
 use stud_host_api::context::FragmentKind;
 
-use super::Draft;
 use super::composed::Told;
 use super::fragment::Fragment;
+use super::{Draft, refuse};
+
+/// The parameter that says in whose name a backend is told the system prompt, or that it is not told.
+const MODE: &str = "systemMessageMode";
 
 /// What a model is told first unless somebody writes something else: the text that a first start writes to `system.md`.
 pub fn default_system_prompt() -> &'static str {
@@ -29,6 +35,29 @@ pub(super) fn text(draft: &Draft<'_>) -> Option<String> {
     let prompt = draft.prompt.as_deref().map(str::to_owned);
     let parts: Vec<String> = prompt.into_iter().chain(added).chain(stage).collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// Refuses to leave the system prompt out of a request whose meaning stands in it. What only the operator wrote may be
+/// left out.
+pub(super) fn refuse_removal(draft: &Draft<'_>) -> Result<()> {
+    let mode = draft.base.params.get(MODE).and_then(Value::as_str);
+    if mode != Some("remove") {
+        return Ok(());
+    }
+    let added = draft.fragments.iter();
+    let added = added.filter(|fragment| fragment.kind == FragmentKind::SystemMessage);
+    let owners: Vec<&str> = added.map(|fragment| fragment.owner.as_str()).collect();
+    let what = match owners.first() {
+        _ if draft.base.system.is_some() => "the stage that runs speaks through it".to_owned(),
+        Some(owner) => format!("`{owner}` adds to it"),
+        None => return Ok(()),
+    };
+    let code = &codes::SYSTEM_MODE_REMOVE_LOAD_BEARING;
+    let message = format!("`{MODE}` is `remove`, and the system prompt cannot be left out: {what}");
+    Err(refuse(code, message)
+        .with("param", MODE)
+        .with("hasStage", draft.base.system.is_some())
+        .with("ownerExtIds", json!(owners)))
 }
 
 /// Adds the other fragments to the prompt: before what the person said last, so that this is still the last word.

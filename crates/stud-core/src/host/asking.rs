@@ -3,6 +3,7 @@
 use stud_abi::CancellationToken;
 use stud_contract_interaction::{Payload, Response};
 use stud_contract_meta::{Kind, Result};
+use stud_diagnostics::codes;
 use stud_host_api::BoxFuture;
 use stud_host_api::cancellation::{CancellationFactory, Scope};
 use stud_host_api::interaction::InteractionRequester;
@@ -50,7 +51,19 @@ impl InteractionRequester for Host {
             return now(Err(error));
         }
         let raised = session.ask(Some(self.id()), self.innermost(&session), payload);
-        Box::pin(raised)
+        if self.plugin.kind == Kind::Command {
+            return Box::pin(raised);
+        }
+        Box::pin(async move {
+            let answer = raised.await;
+            // That nobody is there ends the turn, also for a plugin that would go on without the answer.
+            if let Err(error) = &answer
+                && error.code() == codes::HEADLESS_INTERACTION_REQUIRED.name
+            {
+                session.scopes().halt(error);
+            }
+            answer
+        })
     }
 
     fn respond(&self, response: Response) -> BoxFuture<'_, Result<()>> {

@@ -43,6 +43,11 @@ impl EnvReader for Host {
         }
         Ok(Some(resolved.value.expose_secret().to_owned()))
     }
+
+    fn require(&self, name: &str) -> Result<String> {
+        let missing = || refusal::env_name_not_set(name).with("extId", self.id());
+        self.get(name)?.ok_or_else(missing)
+    }
 }
 
 impl ConfigReader for Host {

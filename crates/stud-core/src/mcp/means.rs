@@ -31,6 +31,9 @@ pub(crate) trait Around: Send + Sync {
     /// Tells of something that is wrong and stops nothing.
     fn report(&self, problem: &Diagnostic);
 
+    /// Whether the gate would let a tool run now, without asking anybody.
+    fn lets_run(&self, tool: &str, key: &str) -> bool;
+
     /// Says something to the assistant. `origin` says where it comes from.
     fn say(&self, text: String, origin: Value) -> BoxFuture<'_, Result<u64>>;
 }
@@ -46,8 +49,6 @@ pub(super) struct Means {
     pub(super) cwd: PathBuf,
     /// Whether the person approved everything in advance.
     pub(super) yolo: bool,
-    /// Whether the gate would let a tool run without asking.
-    pub(super) unasked: bool,
     pub(super) books: Arc<Books>,
     pub(super) metrics: Arc<Collector>,
     pub(super) prompts: Arc<Prompts>,
@@ -89,6 +90,12 @@ impl Means {
         if let Some(around) = self.around.upgrade() {
             around.report(problem);
         }
+    }
+
+    /// Whether the gate would let a tool run now. A session that is gone lets nothing run.
+    pub(super) fn lets_run(&self, tool: &str, key: &str) -> bool {
+        let around = self.around.upgrade();
+        around.is_some_and(|around| around.lets_run(tool, key))
     }
 
     /// Asks the person, on core's own account and for as long as the session lasts.

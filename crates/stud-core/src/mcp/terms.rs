@@ -11,6 +11,8 @@ use super::reconnect::Policy;
 pub struct Terms {
     /// How long a server may take to answer when it is connected to; `mcp.connectTimeoutMs`.
     pub connect: Duration,
+    /// How long a call of one of its tools may take; `mcp.callTimeoutMs`.
+    pub call: Duration,
     /// How long after the launch a turn waits for servers that are still starting; `mcp.startupGraceMs`.
     pub grace: Duration,
     /// The most text a model is told of one result; `mcp.maxResultBytes`.
@@ -27,6 +29,7 @@ impl Default for Terms {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(30),
+            call: Duration::from_secs(600),
             grace: Duration::from_secs(5),
             max_result: 256 << 10,
             resource_bytes: 256 << 10,
@@ -46,6 +49,7 @@ impl Terms {
         let bytes = positive("maxResultBytes").and_then(|bytes| usize::try_from(bytes).ok());
         Self {
             connect: millis("connectTimeoutMs", otherwise.connect),
+            call: millis("callTimeoutMs", otherwise.call),
             grace: millis("startupGraceMs", otherwise.grace),
             max_result: bytes.unwrap_or(otherwise.max_result),
             resource_bytes: positive("resourceMaxBytes").unwrap_or(otherwise.resource_bytes),

@@ -15,6 +15,7 @@ use stud_host_api::BoxFuture;
 use stud_host_api::metrics::{Invocations, Sensitivity, Source, ToolInfo};
 
 use super::connection::{Part, ToolAnswer, Trouble};
+use super::means::Means;
 use super::server::Server;
 use super::stock::RemoteTool;
 use super::words::{cut, shown};
@@ -48,18 +49,21 @@ impl RemoteTools {
     }
 
     /// What a snapshot lists of them.
-    pub(super) fn info(&self, allowed_now: bool) -> Vec<ToolInfo> {
+    pub(super) fn info(&self, means: &Means) -> Vec<ToolInfo> {
         let tools = self.tools.iter();
         tools
-            .map(|tool| ToolInfo {
-                id: tool.declared.name.clone(),
-                name: tool.declared.name.clone(),
-                description: Some(shown(&tool.declared.description)),
-                source: Source::Mcp,
-                sensitivity: Sensitivity::Guarded,
-                allowed_now,
-                approval_key: Some(self.key(tool)),
-                invocations: Invocations::default(),
+            .map(|tool| {
+                let (name, key) = (&tool.declared.name, self.key(tool));
+                ToolInfo {
+                    id: name.clone(),
+                    name: name.clone(),
+                    description: Some(shown(&tool.declared.description)),
+                    source: Source::Mcp,
+                    sensitivity: Sensitivity::Guarded,
+                    allowed_now: means.lets_run(name, &key),
+                    approval_key: Some(key),
+                    invocations: Invocations::default(),
+                }
             })
             .collect()
     }
@@ -192,8 +196,8 @@ impl ToolGiver for RemoteTools {
         })
     }
 
-    fn patience(&self) -> Option<Duration> {
-        None
+    fn patience(&self, _tool: &str, _args: &Value, _usual: Duration) -> Duration {
+        self.server.terms().call
     }
 }
 

@@ -267,7 +267,7 @@ impl Prompts {
                     Ok(_) => {
                         let mut table = lock(&prompts.table);
                         table.detached.remove(prompt.id());
-                        table.remember(prompt.id());
+                        table.remember(&prompt);
                     }
                     Err(_) => prompts.open_again(&prompt),
                 }

@@ -1,39 +1,41 @@
 //! The last prompts that were settled.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// How many are remembered.
 const MOST: usize = 1024;
 
-/// The ids of the last prompts that were settled. The table is locked while they are looked through, so that is not done
+/// The last prompts that were settled: their ids, and what each belonged to. The table is locked while they are looked through, so that is not done
 /// one by one.
 #[derive(Default)]
 pub(super) struct Remembered {
-    ids: BTreeSet<Arc<str>>,
+    correlations: BTreeMap<Arc<str>, Box<str>>,
     oldest_first: VecDeque<Arc<str>>,
 }
 
 impl Remembered {
-    pub(super) fn has(&self, id: &str) -> bool {
-        self.ids.contains(id)
+    /// The correlation id of this prompt, if it is one of them.
+    pub(super) fn find(&self, id: &str) -> Option<&str> {
+        self.correlations.get(id).map(|found| &**found)
     }
 
-    pub(super) fn add(&mut self, id: &str) {
+    pub(super) fn add(&mut self, id: &str, correlation_id: &str) {
         let id: Arc<str> = id.into();
-        if !self.ids.insert(id.clone()) {
+        let known = self.correlations.insert(id.clone(), correlation_id.into());
+        if known.is_some() {
             return;
         }
         self.oldest_first.push_back(id);
         if self.oldest_first.len() > MOST
             && let Some(oldest) = self.oldest_first.pop_front()
         {
-            self.ids.remove(&oldest);
+            self.correlations.remove(&oldest);
         }
     }
 
     pub(super) fn forget(&mut self, id: &str) {
-        if self.ids.remove(id) {
+        if self.correlations.remove(id).is_some() {
             self.oldest_first.retain(|remembered| **remembered != *id);
         }
     }
@@ -49,16 +51,17 @@ mod tests {
         let mut remembered = Remembered::default();
         for _ in 0..2 {
             for number in 0..MOST {
-                remembered.add(&number.to_string());
+                remembered.add(&number.to_string(), "turn");
             }
         }
-        assert!(remembered.has("0"));
-        remembered.add("one more");
-        assert!(!remembered.has("0"));
-        assert!(remembered.has("1") && remembered.has("one more"));
+        assert_eq!(remembered.find("0"), Some("turn"));
+        remembered.add("one more", "another turn");
+        assert_eq!(remembered.find("0"), None);
+        assert_eq!(remembered.find("1"), Some("turn"));
+        assert_eq!(remembered.find("one more"), Some("another turn"));
         remembered.forget("1");
-        assert!(!remembered.has("1"));
-        remembered.add("another");
-        assert!(remembered.has("2") && remembered.has("another"));
+        assert_eq!(remembered.find("1"), None);
+        remembered.add("another", "another turn");
+        assert!(remembered.find("2").is_some() && remembered.find("another").is_some());
     }
 }

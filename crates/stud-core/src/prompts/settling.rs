@@ -12,7 +12,7 @@ use stud_host_api::{BoxFuture, refusal};
 use super::detached::Inbox;
 use super::outcome::{self, Outcome};
 use super::seat::Seat;
-use super::stage::Stage;
+use super::stage::{Stage, too_late};
 use super::{Prompt, Prompts, Table, words};
 use crate::events::Roused;
 use crate::ledger::closed;
@@ -72,7 +72,7 @@ impl Prompts {
             _ => return Err(table.unanswerable(id)),
         };
         match stage {
-            Stage::Settling => Err(refusal::interaction_already_answered(id)),
+            Stage::Settling => Err(too_late(prompt)),
             Stage::Open | Stage::Announcing(_) => Ok((prompt.clone(), tool_is_gone)),
         }
     }
@@ -94,13 +94,14 @@ impl Prompts {
             if let Some(current) = &mut table.current
                 && current.prompt.id() == id
             {
-                let Some(outcome) = current.stage.settle(id, outcome)? else {
+                let Some(outcome) = current.stage.settle(&current.prompt, outcome)? else {
                     return Ok(());
                 };
                 current.timeout = None;
                 Next::Finish(current.prompt.clone(), outcome)
             } else if let Some(detached) = table.detached.get_mut(id) {
-                let Some(outcome) = detached.stage.settle(id, outcome)? else {
+                let prompt = detached.prompt().clone();
+                let Some(outcome) = detached.stage.settle(&prompt, outcome)? else {
                     return Ok(());
                 };
                 let (prompt, inbox) = detached.settling();
@@ -154,7 +155,7 @@ impl Prompts {
         let calls = {
             let mut table = lock(&self.table);
             table.current = None;
-            table.remember(prompt.id());
+            table.remember(prompt);
             if matches!(&answer, Ok(answer) if answer.status.settles()) {
                 prompt.answered.store(true, Ordering::Release);
             }
@@ -184,14 +185,18 @@ impl Prompts {
 
 impl Table {
     /// From now on an answer to this prompt is late and not wrong.
-    pub(super) fn remember(&mut self, id: &str) {
-        self.settled.add(id);
+    pub(super) fn remember(&mut self, prompt: &Prompt) {
+        self.settled
+            .add(prompt.id(), &prompt.request.correlation_id);
+        if let Some(asker) = &prompt.asker.ext_id {
+            *self.settled_of.entry(asker.clone()).or_default() += 1;
+        }
     }
 
     /// Why a prompt that is not there cannot be answered.
     fn unanswerable(&self, id: &str) -> Error {
-        if self.settled.has(id) {
-            refusal::interaction_already_answered(id)
+        if let Some(correlation_id) = self.settled.find(id) {
+            refusal::interaction_already_answered(id, correlation_id)
         } else if self.closed {
             closed()
         } else {

@@ -1,9 +1,9 @@
 //! How far a prompt has come that can still be settled.
 
-use stud_contract_meta::Result;
+use stud_contract_meta::{Error, Result};
 use stud_host_api::refusal;
 
-use super::Outcome;
+use super::{Outcome, Prompt};
 use crate::planted::{Fault, planted};
 
 /// How far it has come.
@@ -29,7 +29,7 @@ impl Stage {
     }
 
     /// Gives it its outcome, unless it has one. The outcome comes back if it can be written down at once.
-    pub(super) fn settle(&mut self, id: &str, outcome: Outcome) -> Result<Option<Outcome>> {
+    pub(super) fn settle(&mut self, prompt: &Prompt, outcome: Outcome) -> Result<Option<Outcome>> {
         match self {
             Self::Open => {
                 *self = Self::Settling;
@@ -40,9 +40,12 @@ impl Stage {
                 Ok(None)
             }
             Self::Settling if planted(Fault::TwoWinners) => Ok(Some(outcome)),
-            Self::Announcing(Some(_)) | Self::Settling => {
-                Err(refusal::interaction_already_answered(id))
-            }
+            Self::Announcing(Some(_)) | Self::Settling => Err(too_late(prompt)),
         }
     }
+}
+
+/// Somebody else was first.
+pub(super) fn too_late(prompt: &Prompt) -> Error {
+    refusal::interaction_already_answered(prompt.id(), &prompt.request.correlation_id)
 }

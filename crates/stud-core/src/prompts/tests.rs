@@ -181,7 +181,12 @@ fn the_first_answer_wins_and_the_others_are_told() {
         room.prompts
             .respond("bob", Response::accepted(&request, text("Bob"))),
     );
-    assert_eq!(late.unwrap_err().code(), "InteractionAlreadyAnswered");
+    let late = late.unwrap_err();
+    assert_eq!(late.code(), "InteractionAlreadyAnswered");
+    assert_eq!(
+        Value::Object(late.context().clone()),
+        json!({"interactionId": id, "correlationId": "t1"})
+    );
 }
 
 #[test]

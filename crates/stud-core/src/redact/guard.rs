@@ -37,7 +37,9 @@ impl Redactor {
             .map(|path| json!({ "path": path, "reason": "PlaintextDetected" }))
             .collect();
         let message = format!("a resolved secret stands at `{places}`");
-        Err(Error::new(code.class, code.name, message).with("violations", violations))
+        Err(Error::new(code.class, code.name, message)
+            .with("paths", scan.leaks)
+            .with("violations", violations))
     }
 }
 

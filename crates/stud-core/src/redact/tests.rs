@@ -257,6 +257,7 @@ fn a_leak_is_told_by_its_place_alone() {
         paths,
         ["/a", "/b/c/1", "/x~1[REDACTED]", "/x~1[REDACTED]/d"]
     );
+    assert_eq!(error.context()["paths"], json!(paths));
     assert!(!format!("{error:?}").contains("super-secret"));
     let error = redactor.refuse_secrets(&json!("super-secret")).unwrap_err();
     assert_eq!(error.context()["violations"][0]["path"], "/");

@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 use stud_contract_meta::Result;
+use stud_contract_tool::ApprovalCoverage;
 use stud_diagnostics::Diagnostic;
 use stud_host_api::BoxFuture;
 
 use super::Session;
+use crate::approvals::Asked;
 use crate::mcp::Around;
 
 impl Around for Session {
@@ -15,6 +17,15 @@ impl Around for Session {
 
     fn report(&self, problem: &Diagnostic) {
         self.report(problem);
+    }
+
+    fn lets_run(&self, tool: &str, key: &str) -> bool {
+        let asked = Asked {
+            tool,
+            key,
+            coverage: ApprovalCoverage::Exact,
+        };
+        self.rules.lets_run(self.facts.mode, asked).unwrap_or(false)
     }
 
     fn say(&self, text: String, origin: Value) -> BoxFuture<'_, Result<u64>> {

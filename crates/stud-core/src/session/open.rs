@@ -155,7 +155,6 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
                 over: scopes.session().token(),
                 around: this.clone(),
                 yolo: founding.rules.yolo,
-                unasked: facts.mode == SecurityMode::Yolo,
             },
         ),
         facts,

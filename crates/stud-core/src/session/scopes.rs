@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use stud_abi::{CancellationSource, CancellationToken};
+use stud_contract_meta::Error;
 
 use crate::sync::{Mutex, lock};
 
@@ -15,6 +16,8 @@ pub(crate) struct Scopes {
 #[derive(Default)]
 struct Open {
     turn: Option<CancellationSource>,
+    /// Why the turn has to end, though nobody calls it off.
+    halt: Option<Error>,
     /// By plugin and call. A plugin may serve several calls at a time.
     tools: BTreeMap<(String, String), Call>,
 }
@@ -40,14 +43,30 @@ impl Scopes {
 
     pub(super) fn begin_turn(&self) -> CancellationSource {
         let turn = self.session.child();
-        lock(&self.open).turn = Some(turn.clone());
+        let mut open = lock(&self.open);
+        open.turn = Some(turn.clone());
+        open.halt = None;
         turn
     }
 
     pub(super) fn end_turn(&self) {
         let mut open = lock(&self.open);
         open.turn = None;
+        open.halt = None;
         open.tools.clear();
+    }
+
+    /// Keeps that somebody had to be asked in the turn and nobody is there, whatever whoever asked makes of it.
+    pub(crate) fn halt(&self, why: &Error) {
+        let mut open = lock(&self.open);
+        if open.turn.is_some() {
+            open.halt.get_or_insert_with(|| why.clone());
+        }
+    }
+
+    /// Why the turn has to end, if it has to.
+    pub(crate) fn halted(&self) -> Option<Error> {
+        lock(&self.open).halt.clone()
     }
 
     /// Opens the scope of a tool call inside the turn.

@@ -169,7 +169,16 @@ impl Session {
                 self.books.redactor.redact(value);
             }
         }
-        stored(&self.facts, self.store.store_id(), core, slots, messages)
+        let mut stored = stored(&self.facts, self.store.store_id(), core, slots, messages);
+        // Inputs that wait have secrets as messages do. What plugins keep was looked through when they kept it.
+        let own = stored
+            .slots
+            .iter_mut()
+            .filter(|slot| slot.ext_id == CORE_SLOT);
+        for slot in own {
+            self.books.redactor.redact(&mut slot.payload);
+        }
+        stored
     }
 }
 

@@ -1,6 +1,6 @@
 //! Entries of the settings that are no plugin's own: each gets an instance of the provider that speaks its protocol.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use stud_contract_meta::{ExtId, Kind};
 use stud_diagnostics::{Diagnostic, codes};
 
@@ -53,8 +53,10 @@ impl Plugins {
         };
         let Ok(ext_id) = ExtId::parse(id) else {
             let message = format!("`{id}` cannot be the name of an entry");
+            let errors = json!([{"path": format!("/providers/{id}"), "message": message}]);
             return Err(
                 at(Diagnostic::error(&codes::SETTINGS_SHAPE_INVALID, message))
+                    .with("errors", errors)
                     .help("use lower-case letters, digits and `-`, at most 64 of them"),
             );
         };

@@ -10,11 +10,10 @@ use crate::activate::{Active, Identity, Means, Wanted, activate};
 use crate::bind::Bound;
 use crate::ground::Ground;
 use crate::limits::Limits;
-use crate::metrics::Roster;
 use crate::model;
 use crate::registry::Registry;
 use crate::retire::retire;
-use crate::session::{SecurityMode, Session};
+use crate::session::Session;
 use crate::settings::Settings;
 use crate::track::told;
 
@@ -56,11 +55,7 @@ impl Candidate {
     /// Takes part in the session from now on.
     pub(super) fn join(self, session: &Session, plugins: &Registry) {
         if self.is_raised {
-            let plugins = plugins.clone().with(self.provider);
-            let is_yolo = session.facts().mode == SecurityMode::Yolo;
-            let roster = Roster::of_registry(&plugins, |_| is_yolo);
-            session.metrics().extensions_changed(roster);
-            session.set_plugins(plugins);
+            session.set_plugins(plugins.clone().with(self.provider));
         }
     }
 

@@ -89,7 +89,11 @@ impl<P: ToolPlugin> ToolExport for Glue<P> {
     fn approval_key(&self, subject: &str, payload: &str) -> Reply<String> {
         runtime::within(|| {
             let instance = self.instance("deriveApprovalKey")?;
-            let key = (find(P::TOOLS, subject)?.approval_key)(&instance, payload)?;
+            let tool = find(P::TOOLS, subject).map_err(|error| {
+                let code = &codes::TOOL_NOT_REGISTERED;
+                coded(code, error.message()).with("toolId", subject)
+            })?;
+            let key = (tool.approval_key)(&instance, payload)?;
             Ok(Value::String(key).to_string())
         })
     }

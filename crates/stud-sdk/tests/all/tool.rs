@@ -1,8 +1,8 @@
 //! Tools: functions, sets of them, structs.
 
-use stud_sdk::json;
 use stud_sdk::testing::{FakeHost, Harness};
 use stud_sdk::tool::Output;
+use stud_sdk::{Class, json};
 
 mod line_count {
     use stud_sdk::prelude::*;
@@ -53,6 +53,17 @@ fn what_goes_wrong_has_a_code() {
         "InputInvalid"
     );
     assert_eq!(code("line_cuont", json!({})), "NotFound");
+}
+
+#[test]
+fn a_tool_that_is_not_there_has_no_key() {
+    let harness = Harness::new(line_count::stud_plugin(), FakeHost::new());
+    let error = harness.approval_key("line_cuont", &json!({})).unwrap_err();
+    assert!(
+        error.is(Class::ToolTerminal, "ToolNotRegistered"),
+        "{error}"
+    );
+    assert_eq!(error.context()["toolId"], "line_cuont");
 }
 
 #[test]

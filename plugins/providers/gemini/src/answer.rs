@@ -114,12 +114,11 @@ impl Answer {
     }
 
     fn propose(&mut self, call: FunctionCall, signature: Option<String>) -> Result<(), Failure> {
-        if call.name.is_empty() {
-            return Err(Failure::malformed(
-                "the model proposes a call and does not name the tool",
-            ));
-        }
         let id = self.ids.claim(&call.id);
+        if call.name.is_empty() {
+            let why = "the model proposes a call and does not name the tool";
+            return Err(Failure::malformed(why).of_call(&id));
+        }
         if let Some(signature) = signature {
             self.signatures.keep(&id, signature);
         }

@@ -88,21 +88,22 @@ impl Calls {
 
 impl Draft {
     fn finish(self, ids: &mut CallIds) -> Result<ToolCall, Failure> {
+        let id = ids.claim(&self.id);
         if self.name.is_empty() {
-            return Err(Failure::malformed(
-                "the model proposes a call and does not name the tool",
-            ));
+            let why = "the model proposes a call and does not name the tool";
+            return Err(Failure::malformed(why).of_call(&id));
         }
         let args = if self.args.trim().is_empty() {
             Value::Object(Map::new())
         } else {
             serde_json::from_str(&self.args).map_err(|_| {
                 let name = &self.name;
-                Failure::malformed(format!("the arguments of a call of `{name}` are not JSON"))
+                let why = format!("the arguments of a call of `{name}` are not JSON");
+                Failure::malformed(why).of_call(&id)
             })?
         };
         Ok(ToolCall {
-            id: ids.claim(&self.id),
+            id,
             name: self.name,
             args,
         })
@@ -184,6 +185,7 @@ mod tests {
             let failure = calls.finish(&mut CallIds::default()).unwrap_err();
             let error = failure.into_error(None);
             assert_eq!(error.code(), "OutputMalformed", "{name} {args}");
+            assert_eq!(error.context()["callId"], "a", "{name} {args}");
         }
     }
 }

@@ -15,11 +15,13 @@ pub struct Failure {
     /// Ours.
     message: String,
     /// The backend's own words.
-    said: String,
+    said: Box<str>,
     status: Option<u16>,
     /// What the backend calls the failure.
-    word: Option<String>,
+    word: Option<Box<str>>,
     retry_after_ms: Option<u64>,
+    /// The tool call it is about.
+    call_id: Option<Box<str>>,
 }
 
 impl Failure {
@@ -28,10 +30,11 @@ impl Failure {
         Self {
             code,
             message: message.into(),
-            said: String::new(),
+            said: Box::default(),
             status: None,
             word: None,
             retry_after_ms: None,
+            call_id: None,
         }
     }
 
@@ -45,7 +48,7 @@ impl Failure {
         Self::new(NETWORK_TIMEOUT, why)
     }
 
-    pub(crate) fn said(mut self, words: impl Into<String>) -> Self {
+    pub(crate) fn said(mut self, words: impl Into<Box<str>>) -> Self {
         self.said = words.into();
         self
     }
@@ -56,7 +59,14 @@ impl Failure {
     }
 
     pub(crate) fn word(mut self, word: Option<String>) -> Self {
-        self.word = word;
+        self.word = word.map(String::into_boxed_str);
+        self
+    }
+
+    /// It is about this tool call.
+    #[must_use]
+    pub fn of_call(mut self, id: &str) -> Self {
+        self.call_id = Some(id.into());
         self
     }
 
@@ -86,6 +96,9 @@ impl Failure {
         }
         if let Some(millis) = self.retry_after_ms {
             error = error.with("retryAfterMs", millis);
+        }
+        if let Some(call_id) = self.call_id {
+            error = error.with("callId", clean(&call_id));
         }
         error
     }

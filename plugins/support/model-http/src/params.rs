@@ -31,7 +31,13 @@ impl Bag {
             }
         }
         put(LIMIT, request.max_tokens.map(Value::from));
-        put("temperature", request.temperature.map(Value::from));
+        // A backend gets the number as it was written: `1` stays `1`.
+        let own = request.temperature;
+        let written = request.params.get("temperature").and_then(Value::as_f64);
+        put(
+            "temperature",
+            own.filter(|own| written != Some(*own)).map(Value::from),
+        );
         Self(all)
     }
 
@@ -135,6 +141,23 @@ mod tests {
             Some(json!(3))
         );
         assert_eq!(limit(Some(1), two, three, Some(4)), Some(json!(4)));
+    }
+
+    #[test]
+    fn a_temperature_is_sent_as_it_was_written() {
+        let temperature = |param: Value, own| {
+            let request = Request {
+                params: map(param),
+                temperature: own,
+                ..Request::default()
+            };
+            let bag = Bag::new(&Map::new(), None, &request).take("temperature");
+            bag.map(|number| number.to_string())
+        };
+        let one = json!({"temperature": 1});
+        assert_eq!(temperature(one.clone(), Some(1.0)).as_deref(), Some("1"));
+        assert_eq!(temperature(one, Some(0.5)).as_deref(), Some("0.5"));
+        assert_eq!(temperature(json!({}), Some(1.0)).as_deref(), Some("1.0"));
     }
 
     #[test]

@@ -124,22 +124,17 @@ impl Workspace {
     }
 
     /// The approval key of a call about a file: the directory it is in.
+    ///
+    /// Fails as [`Workspace::place`] does, so that nobody is asked about what no approval would make possible.
     pub fn file_key(&self, path: &str) -> Result<String> {
-        self.key(path, Place::parent_key)
+        self.place(path).map(|place| place.parent_key())
     }
 
     /// The approval key of a call about a directory: the directory.
+    ///
+    /// Fails as [`Workspace::place`] does.
     pub fn directory_key(&self, path: &str) -> Result<String> {
-        self.key(path, Place::key)
-    }
-
-    /// A call about what is outside is refused when it runs; until then its key is the path as it was given.
-    fn key(&self, path: &str, of: impl Fn(&Place) -> String) -> Result<String> {
-        let full = self.full(path)?;
-        Ok(match self.below_root(&full) {
-            Some(below) => of(&Place::new(path, below)),
-            None => path.to_owned(),
-        })
+        self.place(path).map(|place| place.key())
     }
 
     /// The approval key of a call about several files: their directories, each once, with `|` between them.

@@ -1,6 +1,6 @@
 //! The folder a command runs in: the workspace or one below it.
 //!
-//! This keeps an honest command in its place. It is no sandbox: a command can go wherever the person who runs stud can.
+//! This keeps an honest command in its place and no other: a command can go wherever the person who runs stud can.
 
 use std::path::{Component, Path, PathBuf};
 

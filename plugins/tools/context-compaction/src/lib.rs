@@ -27,6 +27,11 @@ struct Options {
     /// How many turns stay word by word, unless the model says otherwise.
     #[stud(default = 2, min = 0)]
     default_preserve_recent_turns: u32,
+    /// After how many milliseconds a call is called off. A model writes the summary, which takes longer than other tools
+    /// may.
+    #[stud(default = 600_000, min = 1)]
+    #[expect(dead_code, reason = "stud keeps this time, and reads it in the schema")]
+    timeout_ms: u64,
 }
 
 /// How far to compact.
@@ -75,6 +80,7 @@ impl ContextCompaction {
         let Options {
             default_target_utilization_percent: target,
             default_preserve_recent_turns: turns,
+            ..
         } = self.0;
         let target = input.target_utilization_percent.unwrap_or(target);
         if target > 100 {

@@ -128,5 +128,8 @@ fn the_tool_is_gated_under_its_own_name() {
     );
     let key = harness.approval_key("context-compaction", &json!({"preserveRecentTurns": 1}));
     assert_eq!(key.unwrap(), "context-compaction");
+    // stud waits for a model longer than for other tools.
+    let time = &harness.manifest()["configSchema"]["properties"]["timeoutMs"];
+    assert_eq!(time["default"], 600_000);
     assert_eq!(harness.manifest()["reloadBehavior"], "between-turns");
 }

@@ -2,7 +2,7 @@ use std::fs;
 
 use stud_sdk::host::cancellation::Scope;
 use stud_sdk::testing::{FakeHost, Harness};
-use stud_sdk::{Result, Value, json};
+use stud_sdk::{Class, Result, Value, json};
 use tempfile::TempDir;
 
 struct Ground {
@@ -149,19 +149,16 @@ fn a_call_that_is_over_before_it_began_reads_nothing() {
 #[test]
 fn the_key_is_the_directory() {
     let ground = Ground::new();
-    let key = |path: &str| {
-        ground
-            .tool
-            .approval_key("read", &json!({"path": path}))
-            .unwrap()
-    };
-    assert_eq!(key("a"), ".");
-    assert_eq!(key("src/core/a.rs"), "src/core");
-    assert_eq!(key("src/x/../a.rs"), "src");
-    assert_eq!(key("/etc/passwd"), "/etc/passwd");
-    assert_eq!(key("../x"), "../x");
+    let key = |path: &str| ground.tool.approval_key("read", &json!({"path": path}));
+    assert_eq!(key("a").unwrap(), ".");
+    assert_eq!(key("src/core/a.rs").unwrap(), "src/core");
+    assert_eq!(key("src/x/../a.rs").unwrap(), "src");
     let absolute = ground.folder.path().join("src/a.rs");
-    assert_eq!(key(absolute.to_str().unwrap()), "src");
+    assert_eq!(key(absolute.to_str().unwrap()).unwrap(), "src");
+    for outside in ["/etc/passwd", "../x", ".stud/settings.json"] {
+        let error = key(outside).unwrap_err();
+        assert!(error.is(Class::ToolTerminal, "Forbidden"), "{outside}");
+    }
 }
 
 #[test]

@@ -148,8 +148,8 @@ fn the_key_is_the_directory_and_covers_what_is_below() {
             .unwrap()
     };
     assert_eq!(
-        (key("a"), key("a/b"), key("../a")),
-        (".".into(), "a".into(), "../a".into())
+        (key("a"), key("a/b"), key("a/../b/c")),
+        (".".into(), "a".into(), "b".into())
     );
     let tool = &ground.tool.manifest()["tools"][0];
     assert_eq!(

@@ -86,10 +86,7 @@ impl Server {
     /// Shows how it stands to everyone who looks.
     pub(in crate::mcp) fn show(&self) {
         let look = self.look();
-        let tools = look
-            .tools
-            .as_ref()
-            .map(|tools| tools.info(self.means.unasked));
+        let tools = look.tools.as_ref().map(|tools| tools.info(&self.means));
         let info = McpServerInfo {
             id: self.id().to_owned(),
             transport: self.config.transport.as_str().to_owned(),

@@ -56,7 +56,8 @@ impl Services {
             record.settled.insert(id.clone());
         }
         if record.settled.contains(id) {
-            return Err(refusal::interaction_already_answered(id));
+            let correlation_id = &response.correlation_id;
+            return Err(refusal::interaction_already_answered(id, correlation_id));
         }
         let mut shown = record.shown.iter();
         if let Some(request) = shown.find(|request| request.interaction_id == *id) {
