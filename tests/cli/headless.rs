@@ -213,6 +213,10 @@ fn a_signal_calls_the_turn_off_and_the_session_is_kept() {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         wait_for(&mut out, "ProviderTokensStreamed");
         send(signal, &child);
+        if signal != "-INT" {
+            // The first lets the turn come to its end, for which nobody waits here.
+            send(signal, &child);
+        }
         let mut rest = String::new();
         out.read_to_string(&mut rest).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(130));
@@ -228,8 +232,33 @@ fn a_signal_calls_the_turn_off_and_the_session_is_kept() {
 }
 
 #[test]
+fn a_request_to_end_lets_the_turn_come_to_its_end() {
+    let world = World::new();
+    let mut command = world.command();
+    command
+        .args(["--headless", "--json", "!slow 1500"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    wait_for(&mut out, "ProviderTokensStreamed");
+    send("-TERM", &child);
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let lines = lines(&rest);
+    let last = &lines[lines.len() - 1];
+    assert_eq!(last["status"], "completed", "{last}");
+    assert!(last["text"].as_str().unwrap().ends_with("USER !slow 1500"));
+    let closed = lines.iter().find(|line| line["name"] == "SessionClosed");
+    assert_eq!(closed.unwrap()["payload"]["trigger"], "Sigterm");
+}
+
+#[test]
 fn a_request_to_end_begins_no_other_turn_and_loses_nothing() {
     let world = World::new();
+    let impatient = json!({"commands": {"save-and-close": {"drainTimeoutMs": 100}}});
+    world.write("home/settings.json", impatient.to_string());
     let mut command = world.command();
     command
         .stdin(Stdio::piped())

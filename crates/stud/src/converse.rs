@@ -13,7 +13,7 @@ use stud_core::launch::{Launch, Launched, Resume, launch_with};
 use stud_core::limits::Limits;
 use stud_core::model::Model;
 use stud_core::scope::Scope;
-use stud_core::session::{Ending, Session};
+use stud_core::session::{Ending, Session, Trigger};
 use stud_core::startup;
 use stud_core::work::block_on;
 use stud_diagnostics::{Diagnostic, Severity, codes, printable};
@@ -135,20 +135,25 @@ fn carry_on(begun: Begun, headless: bool, signals: &Signals, output: &Output) ->
     let first = begun.first.take();
     let session = &begun.launched.session;
     let talked = talk(session, first, headless, output);
-    let closed = session.close();
+    let asked_to_end = signals.asked_to_end();
+    let closed = session.close_on(if asked_to_end {
+        Trigger::Sigterm
+    } else {
+        Trigger::Close
+    });
     let last = talked.and_then(|last| closed.map(|()| last));
-    let ended = signals.ended_session();
+    let called_off = signals.called_off();
     if !headless {
         last.map_err(told)?;
-        return Ok(if ended {
+        return Ok(if called_off {
             Outcome::Cancelled
         } else {
             Outcome::Done
         });
     }
     let mut last = match last {
-        Ok(Some(last)) if !ended => last,
-        Err(error) if !ended => Last::without_words(Ending::Failed(error)),
+        Ok(Some(last)) if !called_off => last,
+        Err(error) if !called_off && !asked_to_end => Last::without_words(Ending::Failed(error)),
         _ => Last::without_words(Ending::Cancelled),
     };
     let text = session.books().redactor.text(&last.answered.text);
