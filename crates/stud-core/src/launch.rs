@@ -24,7 +24,7 @@ use crate::prompts::{Absence, HeadlessGrant};
 use crate::redact::Redactor;
 use crate::report::PluginReport;
 use crate::rules::Rules;
-use crate::session::archive::latest;
+use crate::session::archive;
 use crate::session::{Founding, Session, SessionLink, open};
 use crate::startup::{Plugins, Rising};
 use crate::store::{self, MemoryStore, Store};
@@ -208,7 +208,7 @@ impl Opening<'_> {
         let resume = match &self.launch.resume {
             None => None,
             Some(Resume::Session(id)) => Some(id.clone()),
-            Some(Resume::Latest) => Some(latest(&*store)?),
+            Some(Resume::Latest) => Some(archive::latest(&*store)?),
         };
         let places = &self.ground.places;
         let timer = timer::system();
@@ -218,17 +218,22 @@ impl Opening<'_> {
         if self.ground.trusted() {
             picture.session.project_trust = ProjectTrust::Granted;
         }
+        // The mode that a session began with is the one it goes on with.
+        let recorded = || {
+            let id = resume.as_deref()?;
+            archive::mode(id, &*store).ok()
+        };
         let metrics = Collector::new(picture, timer.clone(), Duration::from_millis(DEBOUNCE_MS));
         let session = open(
             Founding {
                 project_root: places.project_root.clone(),
                 mode: self.mode(),
-                store,
+                store: store.clone(),
                 trails: Some(places.global_root.join("sessions")),
                 redactor: self.redactor.clone(),
                 absence: self.absence(),
                 tool_timeout: self.millis("interaction", "defaultTimeoutMs", DEFAULT_TIMEOUT_MS),
-                rules: self.rules()?,
+                rules: self.rules(recorded)?,
                 params: self.params()?,
                 most_reprompts: self.most_reprompts(),
                 limits: self.launch.limits.clone(),
@@ -272,11 +277,11 @@ impl Opening<'_> {
         self.launch.mode.or(set).unwrap_or_default()
     }
 
-    fn rules(&self) -> Result<Rules> {
+    fn rules(&self, recorded: impl FnOnce() -> Option<SecurityMode>) -> Result<Rules> {
         let project = self.ground.project().map(ProjectApprovals::of);
         Ok(Rules {
             yolo: self.launch.yolo,
-            approvals: Approvals::new(project, self.allowlist()?),
+            approvals: Approvals::new(project, self.allowlist(recorded)?),
             ordering: self.ground.ordering.clone(),
             ..Rules::read(&self.ground.settings)
         })
@@ -289,7 +294,7 @@ impl Opening<'_> {
     }
 
     /// The patterns of all scopes. Patterns that no scope could ever want are a mistake.
-    fn allowlist(&self) -> Result<Allowlist> {
+    fn allowlist(&self, recorded: impl FnOnce() -> Option<SecurityMode>) -> Result<Allowlist> {
         let settings = &self.ground.settings;
         let listed = settings.each("securityMode", "allowlist");
         let patterns = listed.flat_map(|set| set.value.as_array().cloned().unwrap_or_default());
@@ -299,7 +304,8 @@ impl Opening<'_> {
             || settings
                 .each("securityMode", "mode")
                 .any(|set| set.value == "allowlist");
-        if !wanted && !allowlist.is_empty() {
+        let is_wanted = || wanted || recorded() == Some(SecurityMode::Allowlist);
+        if !allowlist.is_empty() && !is_wanted() {
             let code = &codes::ALLOWLIST_WITHOUT_MODE;
             let message = "`securityMode.allowlist` has patterns, and nothing chooses the mode `allowlist`: set \
                            `securityMode.mode` to `allowlist`, or remove the patterns";
