@@ -196,6 +196,10 @@ codes! {
         ParamWireShape => PARAM_WIRE_SHAPE, since "0.1.0";
         /// An entry of the network policy is not a host, a scope or a list of ports.
         PolicyInvalid => POLICY_INVALID, since "0.1.0";
+        /// The path of a project is not absolute, or has detours in it.
+        ProjectPathInvalid => PROJECT_PATH_INVALID, since "0.1.0";
+        /// A session says that it began at a place that is no project.
+        ProjectRootInvariantViolated => PROJECT_ROOT_INVARIANT_VIOLATED, since "0.1.0";
         /// No prompt has the id that was asked for.
         PromptMissing => PROMPT_MISSING, since "0.1.0";
         /// A prompt says it comes from somewhere else than its id says.
