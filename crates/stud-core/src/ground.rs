@@ -112,6 +112,7 @@ impl Ground {
                 None
             }
         };
+        diagnostics.extend(settings.literals());
         let mut ordering = Ordering::default();
         let project_root = project.as_ref().map(TrustedProject::root);
         let roots = [

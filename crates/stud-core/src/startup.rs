@@ -22,7 +22,7 @@ use crate::report::{PluginReport, Status};
 use crate::retire::retire;
 use crate::scope::Scope;
 use crate::settings::Settings;
-use crate::track::Refused;
+use crate::track::{Refused, Track};
 use crate::validate::{Validated, validate};
 
 /// The plugins that may run: opened once, and brought to life for each session.
@@ -122,10 +122,12 @@ fn prepare_those(
         .filter_map(|found| judge(found, &ground.settings).map_err(&mut keep).ok())
         .filter(|plugin| !ground.leaves_out(&plugin.manifest.ext_id))
         .collect();
+    let strangers = strange_sinks(&ground.settings, &validated, &refused);
     let ordered = order(layer(validated));
     refused.extend(ordered.refused);
 
     let diagnostics = ground.diagnostics.iter().cloned().chain(warnings);
+    let diagnostics = diagnostics.chain(strangers);
     let mut plugins = Plugins {
         contenders: Vec::new(),
         resting: Vec::new(),
@@ -147,6 +149,20 @@ fn prepare_those(
     }
     plugins.open_entries(&ground.settings);
     plugins
+}
+
+/// The sinks that are set and are no logger, not even one that was refused.
+fn strange_sinks(
+    settings: &Settings,
+    validated: &[Validated],
+    refused: &[Refused],
+) -> Vec<Diagnostic> {
+    let is_logger = |kind: Option<Kind>| kind == Some(Kind::Logger);
+    let tracks = validated.iter().map(|plugin| &plugin.track);
+    let tracks = tracks.chain(refused.iter().map(|refusal| &*refusal.track));
+    let loggers = tracks.filter(|track| is_logger(track.kind));
+    let loggers: Vec<&str> = loggers.map(Track::name).collect();
+    settings.strange_sinks(&loggers)
 }
 
 /// From a file to a proof that it may be loaded; nothing of it has run.

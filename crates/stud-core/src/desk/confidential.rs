@@ -14,8 +14,7 @@ use serde_json::Value;
 
 use crate::platform;
 use crate::redact::{Confidential, Origin, SecretReference, is_ordinary, is_telling, shape_of};
-use crate::secrets::pointed_at;
-use crate::settings::Settings;
+use crate::settings::{Settings, pointed_at};
 
 /// What a member that holds a secret is called, at the end of its name.
 const SECRET_NAMES: [&str; 9] = [
