@@ -135,6 +135,87 @@ fn flags_are_refused_with_their_own_codes() {
 }
 
 #[test]
+fn of_flags_that_are_repeated_the_last_counts() {
+    let world = World::new();
+    let modes = ["--mode", "yolo", "--headless", "--mode", "ask"];
+    let answer = world.stud(&[&modes[..], &["--headless", "--json", "hello"]].concat());
+    assert_eq!(answer.status, 0, "{answer:#?}");
+    assert_eq!(lines(&answer.stdout)[0]["mode"], "ask");
+}
+
+#[test]
+fn a_prompt_is_no_mistyped_verb() {
+    for prompt in [
+        "explain this file",
+        "audit this code",
+        "set up tests",
+        "trust me",
+        "!doctor",
+        "docotr",
+    ] {
+        let answer = World::new().stud(&["--headless", prompt]);
+        assert_eq!(answer.stdout, format!("USER {prompt}\n"), "{answer:#?}");
+    }
+    for command in ["/trust", "/sessions"] {
+        let answer = World::new().stud(&["--headless", command]);
+        assert_eq!(answer.status, 0, "{answer:#?}");
+    }
+}
+
+#[test]
+fn a_provider_that_is_configured_answers_without_being_chosen() {
+    let world = World::new();
+    let talks = |providers: &Value| {
+        let settings = json!({"providers": providers});
+        world.write("home/settings.json", settings.to_string());
+        let answer = world.stud(&["--headless", "--json", "hello"]);
+        let first = lines(&answer.stdout).into_iter().next();
+        let doctor = world.stud(&["doctor", "--json"]).json();
+        let told = doctor["core"]["provider"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        let seen = world.stud(&["doctor"]).stdout;
+        let first = first.unwrap_or_else(|| panic!("{answer:#?}"));
+        assert_eq!(first["provider"], told.as_str());
+        (told, seen.contains("the first of 2 that are set up"))
+    };
+    let (echo, off) = (json!({"protocol": "echo"}), json!({"enabled": false}));
+    assert_eq!(talks(&json!({})), ("echo".to_owned(), false));
+    assert_eq!(talks(&json!({"echo": {}})), ("echo".to_owned(), false));
+    assert_eq!(talks(&json!({"gemini": off})), ("echo".to_owned(), false));
+    assert_eq!(talks(&json!({"work": echo})), ("work".to_owned(), false));
+    let several = json!({"work": echo, "home": echo, "gemini": off});
+    assert_eq!(talks(&several), ("home".to_owned(), true));
+}
+
+#[test]
+fn what_is_wrong_with_the_config_of_a_provider_is_said() {
+    for (id, config) in [
+        ("anthropic", json!({"models": []})),
+        ("openai-compatible", json!({"models": ["m"]})),
+        ("work", json!({"protocol": "anthropic", "models": []})),
+        (
+            "work",
+            json!({"protocol": "openai-compatible", "models": ["m"]}),
+        ),
+    ] {
+        let world = World::new();
+        let settings = json!({"providers": {id: config}, "active": {"provider": id}});
+        world.write("home/settings.json", settings.to_string());
+        let answer = world.stud(&["--headless", "hello"]);
+        assert_eq!(answer.status, 1, "{answer:#?}");
+        let surface: Value = serde_json::from_str(answer.stderr.lines().last().unwrap()).unwrap();
+        let error = &surface["error"];
+        assert_eq!(
+            (&error["code"], &error["context"]["extId"]),
+            (&json!("ConfigSchemaViolation"), &json!(id)),
+            "{config}"
+        );
+    }
+}
+
+#[test]
 fn a_model_that_the_provider_does_not_have_is_refused() {
     let world = World::new();
     let settings = json!({"active": {"provider": "echo", "model": "echo-2"}});

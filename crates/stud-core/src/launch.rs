@@ -121,7 +121,7 @@ pub fn launch_with(
         }
         None => return Err(store::unavailable("no session could be opened")),
     };
-    let model = Model::chosen(&started.registry, &ground.settings);
+    let model = Model::chosen(&started.registry, &ground.settings, &started.reports);
     // A person who switches at once does so after this.
     let alone = session.choosing();
     session.set_plugins(started.registry.clone());

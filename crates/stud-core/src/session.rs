@@ -245,7 +245,7 @@ impl Session {
     }
 
     /// What became of the plugins that do not take part.
-    pub(crate) fn refused(&self) -> Vec<PluginReport> {
+    pub fn refused(&self) -> Vec<PluginReport> {
         lock(&self.refused).clone()
     }
 

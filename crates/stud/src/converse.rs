@@ -11,7 +11,7 @@ use stud_core::events::{Event, Service, Subscriber};
 use stud_core::ground::Ground;
 use stud_core::launch::{Launch, Launched, Resume, launch_with};
 use stud_core::limits::Limits;
-use stud_core::model::Model;
+use stud_core::model::{Answering, Model, STAND_IN};
 use stud_core::scope::Scope;
 use stud_core::session::{Ending, Session, Trigger};
 use stud_core::startup;
@@ -323,7 +323,7 @@ fn fit_to_start(
     }
     match session.model() {
         Some(_) => Ok(()),
-        None => Model::chosen(&session.plugins(), &ground.settings)
+        None => Model::chosen(&session.plugins(), &ground.settings, &session.refused())
             .map(drop)
             .map_err(told),
     }
@@ -339,7 +339,7 @@ fn is_set_up(ground: &Ground, session: &Session) -> Result<(), Diagnostic> {
     let is_there = answering.is_some_and(|provider| {
         let identity = provider.identity();
         let id = identity.ext_id.as_str();
-        id == "echo"
+        id == STAND_IN
             || identity.scope != Scope::Bundled
             || ground.settings.get("providers", id).is_some()
     });
@@ -362,7 +362,8 @@ fn greet(ground: &Ground, arguments: &Converse) {
         return;
     }
     let set = |key, member| ground.settings.get(key, member)?.value.as_str();
-    let provider = set("active", "provider").unwrap_or("echo");
+    let answering = Answering::of(&ground.settings);
+    let provider = answering.id();
     let entry = ground.settings.get("providers", provider);
     let models = entry.map(|entry| &entry.value["models"][0]);
     let model = models.and_then(|first| first.as_str().or_else(|| first["id"].as_str()));
@@ -384,7 +385,13 @@ fn greet(ground: &Ground, arguments: &Converse) {
         env!("CARGO_PKG_VERSION"),
         printable(format!("{provider} {model}").trim_end()),
     )];
-    if provider == "echo" {
+    if let Answering::Configured(id, several @ 2..) = answering {
+        lines.push(format!(
+            "`{}` is the first of {several} providers that are set up; `active.provider` or `/provider` chooses another.",
+            printable(id)
+        ));
+    }
+    if provider == STAND_IN {
         lines.push(
             "`echo` is a stand-in that repeats what you say. `stud setup` sets up a real provider."
                 .to_owned(),
