@@ -333,7 +333,7 @@ impl Opening<'_> {
 impl Launched {
     /// Loads what is now in a plugin's place. A UI is first let finish the prompt it shows.
     ///
-    /// If the new one is refused, the old one stays; if it fails to come up, the old build is brought back.
+    /// If the new one is refused, the old one stays; if it fails to come up, the plugin takes no part any more.
     pub fn reload(
         &self,
         ground: &Ground,

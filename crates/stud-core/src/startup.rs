@@ -17,7 +17,7 @@ use crate::limits::Limits;
 use crate::load::{Stores, load};
 use crate::order::{self, Candidate, order};
 use crate::registry::Registry;
-use crate::reload::reload;
+use crate::reload::{NotReloaded, not_found, reload};
 use crate::report::{PluginReport, Status};
 use crate::retire::retire;
 use crate::scope::Scope;
@@ -406,11 +406,21 @@ impl Started {
         means: &Means,
         id: &str,
     ) -> Result<Arc<Active>, Diagnostic> {
-        let reloaded = reload(&self.registry, id, ground, means)?;
-        self.registry = reloaded.registry;
-        match reloaded.problem {
-            None => Ok(reloaded.active),
-            Some(problem) => Err(problem),
+        let Some(old) = self.registry.get(id) else {
+            return Err(not_found(&self.registry, id));
+        };
+        match reload(&self.registry, old, ground, means) {
+            Ok(reloaded) => {
+                self.registry = reloaded.registry;
+                Ok(reloaded.active)
+            }
+            Err(failed) => {
+                if matches!(failed, NotReloaded::Disabled(_)) {
+                    let gone = old.identity().ext_id.clone();
+                    self.registry = self.registry.clone().without(&gone);
+                }
+                Err(failed.into_why())
+            }
         }
     }
 

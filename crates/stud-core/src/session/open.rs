@@ -184,6 +184,7 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         rising: Mutex::new(Some(Vec::new())),
         revision: AtomicU64::new(0),
         refused: Mutex::default(),
+        down: Mutex::default(),
         commands,
         prompt_registry,
         resource_registry,
