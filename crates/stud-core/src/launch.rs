@@ -18,7 +18,7 @@ use crate::host::Hosts;
 use crate::limits::Limits;
 use crate::mcp::{Connector, Setup};
 use crate::metrics::Collector;
-use crate::model::{self, Model};
+use crate::model::{self, Answering, Model};
 use crate::params::{Params, Setting};
 use crate::prompts::{Absence, HeadlessGrant};
 use crate::redact::Redactor;
@@ -218,6 +218,7 @@ impl Opening<'_> {
         if self.ground.trusted() {
             picture.session.project_trust = ProjectTrust::Granted;
         }
+        let answering = Answering::of(&self.ground.settings);
         // The mode that a session began with is the one it goes on with.
         let recorded = || {
             let id = resume.as_deref()?;
@@ -234,6 +235,8 @@ impl Opening<'_> {
                 absence: self.absence(),
                 tool_timeout: self.millis("interaction", "defaultTimeoutMs", DEFAULT_TIMEOUT_MS),
                 rules: self.rules(recorded)?,
+                provider: Some(answering.id().to_owned()),
+                model: answering.model(&self.ground.settings).map(str::to_owned),
                 params: self.params()?,
                 most_reprompts: self.most_reprompts(),
                 limits: self.launch.limits.clone(),

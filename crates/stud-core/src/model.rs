@@ -13,6 +13,7 @@ use crate::nearest::nearest;
 use crate::negotiate::claim_mut;
 use crate::registry::Registry;
 use crate::report::PluginReport;
+use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::track::told;
 use crate::validate::Members;
@@ -58,6 +59,23 @@ impl<'a> Answering<'a> {
             Self::StandIn => STAND_IN,
         }
     }
+
+    /// The model, as far as the settings name one.
+    pub fn model(&self, settings: &'a Settings) -> Option<&'a str> {
+        let chosen = settings.get("active", "provider");
+        let model = model_set(settings, chosen.map(|chosen| chosen.scope));
+        let entry = || {
+            settings
+                .get("providers", self.id())
+                .map(|entry| entry.value)
+        };
+        model.or_else(|| {
+            let first = |listed: &'a Value| listed.get(0).and_then(id_of);
+            let named = |entry: &'a Value| entry.get("model").and_then(id_of);
+            let entry = entry()?;
+            named(entry).or_else(|| entry.get("models").and_then(first))
+        })
+    }
 }
 
 /// The model that answers.
@@ -84,8 +102,7 @@ impl Model {
         settings: &Settings,
         refused: &[PluginReport],
     ) -> Result<Self> {
-        let set = |member| settings.get("active", member);
-        let chosen = set("provider");
+        let chosen = settings.get("active", "provider");
         let provider = match Answering::of(settings) {
             Answering::Chosen(id) | Answering::Configured(id, _) => {
                 provider(plugins, id).map_err(|_| absent(plugins, id, settings, refused))
@@ -95,10 +112,7 @@ impl Model {
                 providers.first().copied().cloned().ok_or(missing)
             }),
         }?;
-        // A model belongs to the provider it was chosen with, and not to one that a higher scope puts in its place.
-        let model = set("model")
-            .filter(|model| chosen.is_none_or(|provider| model.scope >= provider.scope))
-            .and_then(|model| model.value.as_str());
+        let model = model_set(settings, chosen.map(|chosen| chosen.scope));
         Self::of(provider.identity(), model)
     }
 
@@ -122,6 +136,14 @@ impl Model {
     pub fn capabilities(&self, provider: &Identity) -> Capabilities {
         capabilities(provider, &self.model_id)
     }
+}
+
+/// The model that the settings name. It belongs to the provider it was chosen with, and not to one that a higher scope
+/// puts in its place.
+fn model_set(settings: &Settings, provider: Option<Scope>) -> Option<&str> {
+    let model = settings.get("active", "model")?;
+    let belongs = provider.is_none_or(|provider| model.scope >= provider);
+    model.value.as_str().filter(|_| belongs)
 }
 
 /// What a model of a provider can do, as far as anyone has said.

@@ -472,11 +472,15 @@ impl Session {
     }
 
     fn lifecycle(&self, event: &str) {
-        let payload = json!({
-            "event": event,
-            "sessionId": self.id(),
-            "storeId": self.store.store_id(),
-        });
+        self.lifecycle_with(event, json!({}));
+    }
+
+    /// The same with more to say.
+    fn lifecycle_with(&self, event: &str, facts: Value) {
+        let mut payload = facts;
+        payload["event"] = event.into();
+        payload["sessionId"] = self.id().into();
+        payload["storeId"] = self.store.store_id().into();
         let correlation_id = self.correlation_id();
         self.books
             .audit("SessionLifecycle", Some(event), &correlation_id, payload);

@@ -364,10 +364,7 @@ fn greet(ground: &Ground, arguments: &Converse) {
     let set = |key, member| ground.settings.get(key, member)?.value.as_str();
     let answering = Answering::of(&ground.settings);
     let provider = answering.id();
-    let entry = ground.settings.get("providers", provider);
-    let models = entry.map(|entry| &entry.value["models"][0]);
-    let model = models.and_then(|first| first.as_str().or_else(|| first["id"].as_str()));
-    let model = set("active", "model").or(model).unwrap_or_default();
+    let model = answering.model(&ground.settings).unwrap_or_default();
     let mode = arguments.mode.map(|mode| serde_json::json!(mode));
     let mode = mode.as_ref().and_then(|mode| mode.as_str());
     let mode = mode
