@@ -25,6 +25,8 @@ pub struct Terms {
     pub system_prompt: Option<PathBuf>,
     /// What stands in the settings and must not reach a model.
     pub(crate) confidential: Vec<Confidential>,
+    /// What else stands there: nobody may write it into a request.
+    pub(crate) private: Vec<Confidential>,
 }
 
 impl Default for Terms {
@@ -35,6 +37,7 @@ impl Default for Terms {
             graceful: BTreeSet::new(),
             system_prompt: None,
             confidential: Vec::new(),
+            private: Vec::new(),
         }
     }
 }
@@ -44,12 +47,14 @@ impl Terms {
     pub fn of(ground: &Ground) -> Result<Self> {
         let settings = &ground.settings;
         let otherwise = Self::default();
+        let found = confidential::in_settings(settings);
         Ok(Self {
             warn_at: part(settings, "warnAt")?.unwrap_or(otherwise.warn_at),
             compact_at: part(settings, "compactAt")?.unwrap_or(otherwise.compact_at),
             graceful: ids(settings, "graceful")?,
             system_prompt: Some(ground.places.global_root.join("system.md")),
-            confidential: confidential::in_settings(settings),
+            confidential: found.secret,
+            private: found.private,
         })
     }
 }
