@@ -239,8 +239,8 @@ fn servers_are_told_with_their_trust_and_not_started() {
     assert_eq!(
         told,
         [
-            ("far", "streamable-http", "undecided"),
-            ("fresh", "stdio", "undecided"),
+            ("far", "streamable-http", "unknown"),
+            ("fresh", "stdio", "unknown"),
             ("known", "stdio", "trusted"),
             ("moved", "stdio", "changed"),
         ]

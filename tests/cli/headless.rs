@@ -113,6 +113,14 @@ fn flags_are_refused_with_their_own_codes() {
         (&["--api-key", "sk-canary"], "UnsupportedFlag"),
         (&["--param", "temperature"], "InvalidParam"),
         (&["--param", "=1"], "InvalidParam"),
+        (&["--mode", "-x"], "InvalidMode"),
+        (&["--param", "-x"], "InvalidParam"),
+        (&["--param", "--x=1"], "ArgumentMissing"),
+        (&["--mode", "careful", "--no-such"], "InvalidMode"),
+        (&["--mode=careful", "--no-such=1"], "InvalidMode"),
+        (&["--no-such", "--mode", "careful"], "UnknownFlag"),
+        (&["--mode", "ask", "--mode", "careful"], "InvalidMode"),
+        (&["--mode", "careful", "--mode", "ask"], "InvalidMode"),
         (&["--mode"], "ArgumentMissing"),
         (&["--project-root", "."], "UnknownFlag"),
     ] {
@@ -123,6 +131,87 @@ fn flags_are_refused_with_their_own_codes() {
         let flag = surface["error"]["context"]["flag"].as_str().unwrap();
         assert!(arguments[0].starts_with(flag), "{flag}");
         assert!(!answer.stderr.contains("canary"), "a key is not repeated");
+    }
+}
+
+#[test]
+fn of_flags_that_are_repeated_the_last_counts() {
+    let world = World::new();
+    let modes = ["--mode", "yolo", "--headless", "--mode", "ask"];
+    let answer = world.stud(&[&modes[..], &["--headless", "--json", "hello"]].concat());
+    assert_eq!(answer.status, 0, "{answer:#?}");
+    assert_eq!(lines(&answer.stdout)[0]["mode"], "ask");
+}
+
+#[test]
+fn a_prompt_is_no_mistyped_verb() {
+    for prompt in [
+        "explain this file",
+        "audit this code",
+        "set up tests",
+        "trust me",
+        "!doctor",
+        "docotr",
+    ] {
+        let answer = World::new().stud(&["--headless", prompt]);
+        assert_eq!(answer.stdout, format!("USER {prompt}\n"), "{answer:#?}");
+    }
+    for command in ["/trust", "/sessions"] {
+        let answer = World::new().stud(&["--headless", command]);
+        assert_eq!(answer.status, 0, "{answer:#?}");
+    }
+}
+
+#[test]
+fn a_provider_that_is_configured_answers_without_being_chosen() {
+    let world = World::new();
+    let talks = |providers: &Value| {
+        let settings = json!({"providers": providers});
+        world.write("home/settings.json", settings.to_string());
+        let answer = world.stud(&["--headless", "--json", "hello"]);
+        let first = lines(&answer.stdout).into_iter().next();
+        let doctor = world.stud(&["doctor", "--json"]).json();
+        let told = doctor["core"]["provider"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        let seen = world.stud(&["doctor"]).stdout;
+        let first = first.unwrap_or_else(|| panic!("{answer:#?}"));
+        assert_eq!(first["provider"], told.as_str());
+        (told, seen.contains("the first of 2 that are set up"))
+    };
+    let (echo, off) = (json!({"protocol": "echo"}), json!({"enabled": false}));
+    assert_eq!(talks(&json!({})), ("echo".to_owned(), false));
+    assert_eq!(talks(&json!({"echo": {}})), ("echo".to_owned(), false));
+    assert_eq!(talks(&json!({"gemini": off})), ("echo".to_owned(), false));
+    assert_eq!(talks(&json!({"work": echo})), ("work".to_owned(), false));
+    let several = json!({"work": echo, "home": echo, "gemini": off});
+    assert_eq!(talks(&several), ("home".to_owned(), true));
+}
+
+#[test]
+fn what_is_wrong_with_the_config_of_a_provider_is_said() {
+    for (id, config) in [
+        ("anthropic", json!({"models": []})),
+        ("openai-compatible", json!({"models": ["m"]})),
+        ("work", json!({"protocol": "anthropic", "models": []})),
+        (
+            "work",
+            json!({"protocol": "openai-compatible", "models": ["m"]}),
+        ),
+    ] {
+        let world = World::new();
+        let settings = json!({"providers": {id: config}, "active": {"provider": id}});
+        world.write("home/settings.json", settings.to_string());
+        let answer = world.stud(&["--headless", "hello"]);
+        assert_eq!(answer.status, 1, "{answer:#?}");
+        let surface: Value = serde_json::from_str(answer.stderr.lines().last().unwrap()).unwrap();
+        let error = &surface["error"];
+        assert_eq!(
+            (&error["code"], &error["context"]["extId"]),
+            (&json!("ConfigSchemaViolation"), &json!(id)),
+            "{config}"
+        );
     }
 }
 
@@ -205,6 +294,10 @@ fn a_signal_calls_the_turn_off_and_the_session_is_kept() {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         wait_for(&mut out, "ProviderTokensStreamed");
         send(signal, &child);
+        if signal != "-INT" {
+            // The first lets the turn come to its end, for which nobody waits here.
+            send(signal, &child);
+        }
         let mut rest = String::new();
         out.read_to_string(&mut rest).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(130));
@@ -220,8 +313,33 @@ fn a_signal_calls_the_turn_off_and_the_session_is_kept() {
 }
 
 #[test]
+fn a_request_to_end_lets_the_turn_come_to_its_end() {
+    let world = World::new();
+    let mut command = world.command();
+    command
+        .args(["--headless", "--json", "!slow 1500"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    wait_for(&mut out, "ProviderTokensStreamed");
+    send("-TERM", &child);
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let lines = lines(&rest);
+    let last = &lines[lines.len() - 1];
+    assert_eq!(last["status"], "completed", "{last}");
+    assert!(last["text"].as_str().unwrap().ends_with("USER !slow 1500"));
+    let closed = lines.iter().find(|line| line["name"] == "SessionClosed");
+    assert_eq!(closed.unwrap()["payload"]["trigger"], "Sigterm");
+}
+
+#[test]
 fn a_request_to_end_begins_no_other_turn_and_loses_nothing() {
     let world = World::new();
+    let impatient = json!({"commands": {"save-and-close": {"drainTimeoutMs": 100}}});
+    world.write("home/settings.json", impatient.to_string());
     let mut command = world.command();
     command
         .stdin(Stdio::piped())

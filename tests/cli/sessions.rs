@@ -8,7 +8,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use stud_tests::{World, eventually};
 
-use crate::support::{code, failure, keys};
+use crate::support::{code, failure, keys, without_surface};
 
 /// Says something in a session; gives its id.
 fn say(world: &World, way: &[&str], text: &str) -> String {
@@ -346,4 +346,42 @@ fn another_store_keeps_other_sessions() {
     std::fs::remove_dir_all(world.home().join("session-stores")).unwrap();
     let refused = failure(&world.stud(&["sessions", "list", "--json"]));
     assert_eq!(code(&refused), "Session/StoreUnavailable");
+}
+
+#[test]
+fn a_session_that_began_nowhere_is_not_resumed() {
+    let world = World::new();
+    let id = say(&world, &[], "hello");
+    let manifest = world.path(format!("home/sessions/{id}/manifest.json"));
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    let mut document: Value = serde_json::from_str(&text).unwrap();
+    assert!(
+        document["projectRoot"]
+            .as_str()
+            .unwrap()
+            .ends_with("/.stud")
+    );
+    for elsewhere in ["demo/.stud", "/etc"] {
+        document["projectRoot"] = elsewhere.into();
+        std::fs::write(&manifest, document.to_string()).unwrap();
+        let answer = world.stud(&["--headless", "--json", "--continue", "hello"]);
+        let answer = without_surface(answer, "stderr.startup-error");
+        let refused = failure(&answer);
+        assert_eq!(code(&refused), "Validation/ProjectRootInvariantViolated");
+        assert_eq!(refused["context"]["projectRoot"], elsewhere);
+    }
+}
+
+#[test]
+fn a_session_goes_on_in_the_mode_it_began_with() {
+    let world = World::new();
+    let patterns = json!({"securityMode": {"allowlist": ["git *"]}});
+    world.write("home/settings.json", patterns.to_string());
+    say(&world, &["--mode", "allowlist"], "hello");
+    let next = world.stud(&["--headless", "--json", "--continue", "again"]);
+    assert_eq!(next.status, 0, "{next:#?}");
+    let first: Value = serde_json::from_str(next.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(first["mode"], "allowlist");
+    let fresh = world.stud(&["--headless", "hello"]);
+    assert!(fresh.stderr.contains("AllowlistWithoutMode"), "{fresh:#?}");
 }

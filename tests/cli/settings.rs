@@ -128,3 +128,60 @@ fn the_chosen_session_store_is_active() {
         "active"
     );
 }
+
+#[test]
+fn a_sink_configures_its_logger() {
+    let world = World::new();
+    let level = |settings: serde_json::Value| {
+        world.write("home/settings.json", settings.to_string());
+        let info = world
+            .stud(&["plugin", "info", "file-logger", "--json"])
+            .json();
+        info["config"]["level"].clone()
+    };
+    let sinks = json!({"sinks": [{"extId": "file-logger", "config": {"level": "warn"}}]});
+    assert_eq!(level(json!({"logging": sinks})), "warn");
+    let own = json!({"file-logger": {"level": "error"}});
+    assert_eq!(level(json!({"logging": sinks, "loggers": own})), "error");
+}
+
+#[test]
+fn a_sink_that_is_no_logger_is_a_warning() {
+    let world = World::new();
+    let sinks = json!({"sinks": [{"extId": "file-loger", "config": {}}]});
+    world.write("home/settings.json", json!({"logging": sinks}).to_string());
+    let found = world.stud(&["doctor", "--json"]);
+    assert_eq!(found.status, 0, "{found:#?}");
+    let problems = found.json()["problems"].clone();
+    assert_eq!(problems[0]["code"], "ExtensionNotFound");
+    assert_eq!(problems[0]["fieldPath"], "/logging/sinks/0/extId");
+    let answer = world.stud(&["--headless", "hello"]);
+    assert_eq!(answer.stdout, "USER hello\n");
+    assert!(
+        answer
+            .stderr
+            .contains("warning[Validation/ExtensionNotFound]"),
+        "{answer:#?}"
+    );
+}
+
+#[test]
+fn a_value_that_a_project_holds_itself_is_told_at_start() {
+    let world = World::new();
+    world.write(
+        "project/.stud/settings.json",
+        r#"{"env":{"TOKEN":"canary"}}"#,
+    );
+    trust(&world);
+    let answer = world.stud(&["--headless", "hello"]);
+    assert_eq!((answer.status, answer.stdout.as_str()), (0, "USER hello\n"));
+    assert!(
+        answer
+            .stderr
+            .contains("warning[Validation/SettingsLiteralEnvValue]"),
+        "{answer:#?}"
+    );
+    assert!(!answer.stderr.contains("canary"));
+    let problems = world.stud(&["doctor", "--json"]).json()["problems"].clone();
+    assert_eq!(problems[0]["code"], "SettingsLiteralEnvValue");
+}

@@ -38,6 +38,7 @@ fn check(arguments: &[&str], code: &str, flag: &Value) {
 fn what_does_not_exist_is_wrong_usage() {
     check(&["--no-such"], "UnknownFlag", &json!("--no-such"));
     check(&["plugin", "lsit"], "UnknownFlag", &json!("lsit"));
+    check(&["docotr"], "UnknownFlag", &json!("docotr"));
     check(
         &["plugin", "check", "x.so", "--no-laod"],
         "UnknownFlag",
@@ -49,6 +50,14 @@ fn what_does_not_exist_is_wrong_usage() {
         "UnknownFlag",
         &json!("--list"),
     );
+}
+
+#[test]
+fn words_without_a_verb_are_said_to_the_model() {
+    for words in ["explain this file", "/trust list", "auditor", "Trusted"] {
+        let answer = World::new().stud(&[words]);
+        assert_eq!(answer.status, 0, "{words}: {answer:#?}");
+    }
 }
 
 #[test]

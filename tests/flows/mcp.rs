@@ -314,6 +314,18 @@ fn a_prompt_is_said_as_untrusted_text() {
 }
 
 #[test]
+fn a_prompt_can_be_said_before_anything_else() {
+    in_both_forms(|bench| {
+        trusted(bench);
+        let run = bench.headless(&[], "/mcp__s__review src/lib.rs");
+        let answer = run.answer();
+        assert!(answer.contains("review src/lib.rs"), "{run:#?}");
+        let run = bench.headless(&[], "/mcp__s__nothing");
+        assert!(run.stderr.contains("Validation/CommandUnknown"), "{run:#?}");
+    });
+}
+
+#[test]
 fn a_bound_resource_enters_the_request_as_far_as_its_limit_goes() {
     in_both_forms(|bench| {
         trusted(bench);

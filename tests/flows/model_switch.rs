@@ -203,12 +203,15 @@ fn nothing_is_switched_while_a_turn_runs() {
         let mut talk = bench.talk(&[]);
         talk.say("!slow 600000");
         eventually("a turn", || ear.heard("SessionTurnStart").pop());
-        for command in ["/model echo-2", "/provider echo", "/params a=1"] {
+        for command in ["/model echo-2", "/provider echo"] {
             talk.say(command);
             let name = command.split(' ').next().unwrap();
             talk.is_asked(&format!("{name} is blocked"));
         }
         assert_eq!(bench.settings_text(), before);
+        // Parameters go with the next request, whichever turn it belongs to.
+        talk.say("/params a=1");
+        talk.is_asked("a = 1  (/params)");
         // The turn is not waited for.
     });
 }
@@ -229,8 +232,8 @@ fn a_command_that_is_typed_when_the_answer_appears_waits_for_the_end_of_the_turn
         talk.is_asked("`b` of `work` answers from now on");
         talk.say("and now?");
         talk.hears("from b");
-        talk.say("/params temperature=0.5");
-        talk.is_asked("temperature");
+        talk.say("/model a");
+        talk.is_asked("`a` of `work` answers from now on");
         let (status, _, notes) = talk.end();
         assert_eq!(status, 0);
         assert!(!notes.contains("is blocked"), "{notes}");

@@ -116,13 +116,14 @@ fn a_plugin_takes_up_its_new_settings() {
 }
 
 #[test]
-fn a_build_that_does_not_come_up_leaves_the_session_as_it_was() {
+fn a_build_that_does_not_come_up_is_switched_off_and_the_session_goes_on() {
     in_both_forms(|bench| {
         observers(bench);
         let ear = bench.ear();
         let mut talk = bench.talk(&[]);
         talk.say("hello");
         ear.sees_turns(1);
+        let before = std::fs::read(bench.world.path("home/hooks/at-end/config.json")).unwrap();
         // A log in a folder that is not there cannot be written.
         let nowhere = bench.world.path("nowhere/hooks.log");
         let config = json!({"name": "at-end", "log": nowhere, "phases": true});
@@ -133,18 +134,18 @@ fn a_build_that_does_not_come_up_leaves_the_session_as_it_was() {
         talk.is_asked("/reload did not run: ExtensionHost/LifecycleFailure");
         talk.say("again");
         talk.hears("USER again");
+        let off = ["init", "activate", "saw", "deactivate", "dispose"];
+        assert_eq!(life(bench, "at-end"), off);
+        talk.say("/health");
+        talk.is_asked("LifecycleFailure");
+        bench.world.write("home/hooks/at-end/config.json", before);
+        talk.say("/reload at-end");
+        talk.is_asked("at-end");
+        talk.say("once more");
+        talk.hears("USER once more");
         let (status, _, _) = talk.end();
         assert_eq!(status, 0);
-        let lived = [
-            "init",
-            "activate",
-            "saw",
-            "deactivate",
-            "dispose",
-            "init",
-            "activate",
-            "saw",
-        ];
-        assert_eq!(life(bench, "at-end")[..8], lived);
+        let back = ["init", "activate", "saw"];
+        assert_eq!(life(bench, "at-end")[..8], [&off[..], &back].concat());
     });
 }

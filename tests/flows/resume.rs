@@ -10,6 +10,23 @@ fn trigger(ear: &crate::bench::Ui, event: &str) -> Vec<Value> {
     ear.heard(event)
 }
 
+fn begins(bench: &Bench) -> Vec<Value> {
+    let records = bench.audited("SessionLifecycle").into_iter();
+    let payloads = records.map(|mut record| record["payload"].take());
+    let begins = payloads.filter(|payload| payload.get("mode").is_some());
+    let facts = [
+        "event",
+        "projectRoot",
+        "mode",
+        "provider",
+        "model",
+        "storeId",
+    ];
+    begins
+        .map(|payload| facts.map(|fact| payload[fact].clone()).into())
+        .collect()
+}
+
 fn lifecycle(bench: &Bench) -> Vec<Value> {
     let records = bench.audited("SessionLifecycle").into_iter();
     records
@@ -51,6 +68,7 @@ fn a_session_tells_its_life_from_the_first_turn_to_the_end() {
 #[test]
 fn the_next_process_goes_on_with_what_was_said() {
     in_both_forms(|bench| {
+        bench.settings(&json!({"providers": {"echo": {"models": ["echo-1"]}}}));
         bench.headless(&[], "one").answer();
         let session = bench.sessions();
         bench.hook("script-observer", "looker", "SEND_REQUEST/pre", json!({}));
@@ -67,6 +85,18 @@ fn the_next_process_goes_on_with_what_was_said() {
         let place = |name: &str| names.iter().position(|event| event["heard"] == name);
         assert!(place("SessionResumed") < place("SessionTurnStart"));
         assert!(lifecycle(bench).contains(&json!("resume")));
+        let root = bench.world.project().canonicalize().unwrap().join(".stud");
+        let facts = |event: &str| {
+            json!([
+                event,
+                root,
+                "ask",
+                "echo",
+                "echo-1",
+                "filesystem-session-store"
+            ])
+        };
+        assert_eq!(begins(bench), [facts("start"), facts("resume")]);
 
         let messages = &bench.seen_by("looker")[0]["messages"];
         let expected = json!([

@@ -186,7 +186,7 @@ fn what_cannot_be_done_is_refused_with_its_code() {
             ),
             ("/trust bless /x", "Validation", "ConfigSchemaViolation"),
             ("/trust grant", "Validation", "ConfigSchemaViolation"),
-            ("/trust grant relative", "Validation", "TrustEntryInvalid"),
+            ("/trust grant relative", "Validation", "ProjectPathInvalid"),
             ("/commands lst", "Validation", "ConfigSchemaViolation"),
             ("/reload nobody", "Validation", "ExtensionNotFound"),
             ("/compact", "ExtensionHost", "NotReady"),

@@ -100,6 +100,20 @@ fn no_canary_is_in_any_file_or_on_the_screen() {
     files_with(&world.project(), &needles, &mut found);
     assert!(found.is_empty(), "{found:?}");
 
+    // That it was kept from the model is on record, once for each message that it stood in.
+    let sessions = std::fs::read_dir(world.home().join("sessions")).unwrap();
+    let session = sessions.map(|entry| entry.unwrap().path()).next().unwrap();
+    let trail = std::fs::read_to_string(session.join("audit/trail.jsonl")).unwrap();
+    for (name, _) in CANARIES {
+        let records = trail.lines().map(|line| line.parse().unwrap());
+        let told = records.filter(|record: &serde_json::Value| {
+            record["class"] == "IsolationViolation"
+                && record["payload"]["identifier"] == name
+                && record["payload"]["matchedOn"] == "history"
+        });
+        assert_eq!(told.count(), 2, "{name}");
+    }
+
     // What was written down is there, without it.
     let mut redacted = Vec::new();
     files_with(&world.home(), &["[REDACTED]"], &mut redacted);

@@ -484,6 +484,31 @@ fn what_slips_into_the_conversation_is_stopped_once_and_blanked_out_from_then_on
     assert!(!messages.to_string().contains("token-of-the-service"));
 }
 
+#[test]
+fn what_else_stands_in_the_settings_is_looked_for_where_somebody_wrote_it() {
+    let address = "https://models.house.example/v1";
+    let bench = Bench::new(json!({"tools": {"some-tool": {"address": address}}}));
+    bench.answers(&json!({"say": format!("Your notes say {address}.")}));
+    bench.say("look around");
+    bench.answers(&json!({}));
+    bench.say("go on");
+    let messages = bench.last_asked()["messages"].to_string();
+    assert!(
+        messages.contains(address),
+        "the conversation is the person's"
+    );
+    let fragment = fragment("system-message", &format!("Ask {address}."), 100, 0);
+    bench.adds(&json!({"return": [fragment]}));
+    let (code, facts) = bench.refused("and now?");
+    assert_eq!(code, "Validation/LLMContextLeak");
+    let identifier = &facts["violations"][0]["identifier"];
+    assert_eq!(identifier, "/tools/some-tool/address");
+    bench.adds(&json!({}));
+    bench.say("go on");
+    let messages = bench.last_asked()["messages"].to_string();
+    assert!(messages.contains(address), "it is no secret");
+}
+
 struct Page(&'static str);
 
 impl ResourceDriver for Page {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use stud_core::report::Status;
 use stud_tests::{Calling, Door, World, eventually};
 
 use crate::stage::{build_ui, probe, ui, write_script};
@@ -159,10 +160,11 @@ fn a_refused_build_leaves_the_running_one_in_its_place() {
 }
 
 #[test]
-fn a_build_that_does_not_come_up_gives_its_place_back() {
+fn a_build_that_does_not_come_up_is_switched_off_until_one_does() {
     let world = World::new();
     let one = ui(&world, "one", &json!({"prompts": {"Ask": accept("old")}}));
-    let tool = probe(&world, "probe-tool", "tools");
+    let config_file = world.path("home/ui/one/config.json");
+    let config_before = std::fs::read(&config_file).unwrap();
     let live = world.live(vec![]);
     build_ui(&world, "one", |manifest| {
         manifest["version"] = "0.2.0".into();
@@ -172,13 +174,21 @@ fn a_build_that_does_not_come_up_gives_its_place_back() {
     world.write("home/ui/one/config.json", config.to_string());
     let failed = live.launched.reload(&live.core.ground, "one").unwrap_err();
     assert_eq!(failed.code.to_string(), "ExtensionHost/LifecycleFailure");
-    let running = live.session().plugins().get("one").cloned().unwrap();
-    assert_eq!(running.identity().life.word(), "active");
-    assert_eq!(running.identity().manifest.version.to_string(), "0.1.0");
+    assert!(live.session().plugins().get("one").is_none());
+    let [report] = &live.session().refused()[..] else {
+        panic!("it is the only one that is off");
+    };
     assert_eq!(
-        ask(&tool, "still?").result().unwrap()["value"]["text"],
-        "old"
+        (report.ext_id.as_str(), report.status),
+        ("one", Status::Disabled)
     );
+    assert_eq!(report.diagnostics[0].code, failed.code);
+
+    std::fs::write(&config_file, config_before).unwrap();
+    let back = live.launched.reload(&live.core.ground, "one").unwrap();
+    assert_eq!(back.identity().life.word(), "active");
+    assert_eq!(back.identity().manifest.version.to_string(), "0.2.0");
+    assert!(live.session().refused().is_empty());
     live.session().close().unwrap();
     one.heard("SessionClosed");
 }

@@ -364,13 +364,24 @@ fn start(
     )?;
     match wanted {
         Wanted::Loaded => Ok(running),
-        Wanted::Active => watched(
-            Phase::Activate,
-            Box::new(move || {
-                running.lifecycle(Phase::Activate, String::new())?;
-                Ok(running)
-            }),
-        ),
+        Wanted::Active => {
+            let half_up = running.clone();
+            let active = watched(
+                Phase::Activate,
+                Box::new(move || {
+                    running.lifecycle(Phase::Activate, String::new())?;
+                    Ok(running)
+                }),
+            );
+            // What took another's place and then failed may hold what the next attempt needs.
+            if let Err((_, Failure::Said(_))) = &active
+                && identity.generation > 1
+            {
+                let parting = move || half_up.lifecycle(Phase::Deactivate, String::new());
+                let _ = identity.whose().within(limits.lifecycle, parting);
+            }
+            active
+        }
     }
 }
 

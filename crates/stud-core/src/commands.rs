@@ -39,6 +39,17 @@ pub(crate) trait Scene: Send + Sync {
     /// The plugins that give commands.
     fn handlers(&self) -> Vec<Arc<dyn Handler>>;
 
+    /// Sees to it that whoever might give a command of this name is there.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be used.
+    fn fetch<'a>(
+        &'a self,
+        name: &'a str,
+        called_off: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<()>>;
+
     /// The turn that runs.
     fn turn(&self) -> Option<String>;
 
@@ -128,7 +139,12 @@ impl Commands {
         if called_off.is_cancelled() {
             return Err(closed());
         }
-        let catalog = Catalog::of(scene.handlers());
+        let mut catalog = Catalog::of(scene.handlers());
+        if !catalog.knows(name) {
+            let fetched = unless(&called_off, scene.fetch(name, &called_off)).await;
+            fetched.ok_or_else(closed)??;
+            catalog = Catalog::of(scene.handlers());
+        }
         let offer = catalog.find(name)?;
         let turn = if offer.declaration().turn_safe {
             scene.turn()

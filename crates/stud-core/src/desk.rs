@@ -123,7 +123,7 @@ impl Desk {
         match &*screen {
             Some(screen) if screen.known() == redactor.known() => screen.clone(),
             _ => {
-                let fresh = Arc::new(Screen::of(&self.terms.confidential, redactor));
+                let fresh = Arc::new(Screen::of(&self.terms, redactor));
                 *screen = Some(fresh.clone());
                 fresh
             }

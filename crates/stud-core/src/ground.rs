@@ -113,6 +113,7 @@ impl Ground {
             }
         };
         diagnostics.extend(settings.dropped().iter().cloned());
+        diagnostics.extend(settings.literals());
         let mut ordering = Ordering::default();
         let project_root = project.as_ref().map(TrustedProject::root);
         let roots = [

@@ -18,14 +18,14 @@ use crate::host::Hosts;
 use crate::limits::Limits;
 use crate::mcp::{Connector, Setup};
 use crate::metrics::Collector;
-use crate::model::{self, Model};
+use crate::model::{self, Answering, Model};
 use crate::params::{Params, Setting};
 use crate::prompts::{Absence, HeadlessGrant};
 use crate::redact::Redactor;
 use crate::registry::Registry;
 use crate::report::PluginReport;
 use crate::rules::Rules;
-use crate::session::archive::latest;
+use crate::session::archive;
 use crate::session::{Founding, Session, SessionLink, open};
 use crate::startup::{Plugins, Rising};
 use crate::store::{self, MemoryStore, Store};
@@ -145,7 +145,7 @@ pub fn launch_with(
         }
         None => return Err(store::unavailable("no session could be opened")),
     };
-    let model = Model::chosen(&started.registry, &ground.settings);
+    let model = Model::chosen(&started.registry, &ground.settings, &started.reports);
     // A person who switches at once does so after this.
     let alone = session.choosing();
     session.set_plugins(started.registry.clone());
@@ -223,7 +223,8 @@ impl Rising for Opening<'_> {
     fn before_screens(&mut self, there: &[Arc<Active>]) {
         if let Some(Ok(session)) = &self.session {
             let there = Registry::of(there.to_vec());
-            let model = Model::chosen(&there, &self.ground.settings);
+            // Why nobody answers is told later; the greeting only says who does.
+            let model = Model::chosen(&there, &self.ground.settings, &[]);
             (self.onlooker.before_screens)(session, model.as_ref().ok());
         }
     }
@@ -240,7 +241,7 @@ impl Opening<'_> {
         let resume = match &self.launch.resume {
             None => None,
             Some(Resume::Session(id)) => Some(id.clone()),
-            Some(Resume::Latest) => Some(latest(&*store)?),
+            Some(Resume::Latest) => Some(archive::latest(&*store)?),
         };
         let places = &self.ground.places;
         let timer = timer::system();
@@ -250,17 +251,25 @@ impl Opening<'_> {
         if self.ground.trusted() {
             picture.session.project_trust = ProjectTrust::Granted;
         }
+        let answering = Answering::of(&self.ground.settings);
+        // The mode that a session began with is the one it goes on with.
+        let recorded = || {
+            let id = resume.as_deref()?;
+            archive::mode(id, &*store).ok()
+        };
         let metrics = Collector::new(picture, timer.clone(), Duration::from_millis(DEBOUNCE_MS));
         let session = open(
             Founding {
                 project_root: places.project_root.clone(),
                 mode: self.mode(),
-                store,
+                store: store.clone(),
                 trails: Some(places.global_root.join("sessions")),
                 redactor: self.redactor.clone(),
                 absence: self.absence(),
                 tool_timeout: self.millis("interaction", "defaultTimeoutMs", DEFAULT_TIMEOUT_MS),
-                rules: self.rules()?,
+                rules: self.rules(recorded)?,
+                provider: Some(answering.id().to_owned()),
+                model: answering.model(&self.ground.settings).map(str::to_owned),
                 params: self.params()?,
                 most_reprompts: self.most_reprompts(),
                 limits: self.launch.limits.clone(),
@@ -304,11 +313,11 @@ impl Opening<'_> {
         self.launch.mode.or(set).unwrap_or_default()
     }
 
-    fn rules(&self) -> Result<Rules> {
+    fn rules(&self, recorded: impl FnOnce() -> Option<SecurityMode>) -> Result<Rules> {
         let project = self.ground.project().map(ProjectApprovals::of);
         Ok(Rules {
             yolo: self.launch.yolo,
-            approvals: Approvals::new(project, self.allowlist()?),
+            approvals: Approvals::new(project, self.allowlist(recorded)?),
             ordering: self.ground.ordering.clone(),
             ..Rules::read(&self.ground.settings)
         })
@@ -321,7 +330,7 @@ impl Opening<'_> {
     }
 
     /// The patterns of all scopes. Patterns that no scope could ever want are a mistake.
-    fn allowlist(&self) -> Result<Allowlist> {
+    fn allowlist(&self, recorded: impl FnOnce() -> Option<SecurityMode>) -> Result<Allowlist> {
         let settings = &self.ground.settings;
         let listed = settings.each("securityMode", "allowlist");
         let patterns = listed.flat_map(|set| set.value.as_array().cloned().unwrap_or_default());
@@ -331,7 +340,8 @@ impl Opening<'_> {
             || settings
                 .each("securityMode", "mode")
                 .any(|set| set.value == "allowlist");
-        if !wanted && !allowlist.is_empty() {
+        let is_wanted = || wanted || recorded() == Some(SecurityMode::Allowlist);
+        if !allowlist.is_empty() && !is_wanted() {
             let code = &codes::ALLOWLIST_WITHOUT_MODE;
             let message = "`securityMode.allowlist` has patterns, and nothing chooses the mode `allowlist`: set \
                            `securityMode.mode` to `allowlist`, or remove the patterns";
@@ -359,7 +369,7 @@ impl Opening<'_> {
 impl Launched {
     /// Loads what is now in a plugin's place. A UI is first let finish the prompt it shows.
     ///
-    /// If the new one is refused, the old one stays; if it fails to come up, the old build is brought back.
+    /// If the new one is refused, the old one stays; if it fails to come up, the plugin takes no part any more.
     pub fn reload(
         &self,
         ground: &Ground,

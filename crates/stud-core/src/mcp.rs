@@ -240,6 +240,31 @@ impl Mcp {
         handlers.collect()
     }
 
+    /// Connects to the servers that may have a prompt for the command of this name.
+    ///
+    /// # Errors
+    ///
+    /// Why such a server cannot be used.
+    pub(crate) async fn fetch_command(
+        &self,
+        name: &str,
+        called_off: &CancellationToken,
+    ) -> Result<()> {
+        let candidates = self.servers.values().filter(|server| {
+            let own = words::command_name(server.id(), "");
+            name.strip_prefix(&own)
+                .is_some_and(|rest| rest.starts_with("__"))
+        });
+        let candidates: Vec<_> = candidates.collect();
+        if !candidates.is_empty() {
+            self.settled(called_off).await;
+        }
+        for server in candidates {
+            server.link().await?;
+        }
+        Ok(())
+    }
+
     /// How every server stands, by id.
     pub fn health(&self) -> Vec<Health> {
         let servers = self.servers.values();

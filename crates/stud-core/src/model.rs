@@ -12,8 +12,71 @@ use crate::activate::{Active, Identity};
 use crate::nearest::nearest;
 use crate::negotiate::claim_mut;
 use crate::registry::Registry;
+use crate::report::PluginReport;
+use crate::scope::Scope;
 use crate::settings::Settings;
+use crate::track::told;
 use crate::validate::Members;
+
+/// The bundled provider that answers where no other is configured.
+pub const STAND_IN: &str = "echo";
+
+/// Whom the settings let answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answering<'a> {
+    /// The provider that `active.provider` names.
+    Chosen(&'a str),
+    /// Nobody chose: the first by id of those that are configured, and how many those are.
+    Configured(&'a str, usize),
+    /// None is configured.
+    StandIn,
+}
+
+impl<'a> Answering<'a> {
+    /// What the settings say.
+    pub fn of(settings: &'a Settings) -> Self {
+        let chosen = settings.get("active", "provider");
+        if let Some(id) = chosen.and_then(|chosen| chosen.value.as_str()) {
+            return Self::Chosen(id);
+        }
+        let entries = settings.entries(Kind::Provider).into_iter();
+        let configured = entries.filter(|(id, entry)| {
+            let is_off = entry.value.get("enabled") == Some(&Value::Bool(false))
+                || entry.value.get("disable") == Some(&Value::Bool(true));
+            *id != STAND_IN && !is_off
+        });
+        let ids: Vec<&str> = configured.map(|(id, _)| id).collect();
+        match ids.first() {
+            Some(first) => Self::Configured(first, ids.len()),
+            None => Self::StandIn,
+        }
+    }
+
+    /// The provider's id.
+    pub const fn id(&self) -> &'a str {
+        match self {
+            Self::Chosen(id) | Self::Configured(id, _) => id,
+            Self::StandIn => STAND_IN,
+        }
+    }
+
+    /// The model, as far as the settings name one.
+    pub fn model(&self, settings: &'a Settings) -> Option<&'a str> {
+        let chosen = settings.get("active", "provider");
+        let model = model_set(settings, chosen.map(|chosen| chosen.scope));
+        let entry = || {
+            settings
+                .get("providers", self.id())
+                .map(|entry| entry.value)
+        };
+        model.or_else(|| {
+            let first = |listed: &'a Value| listed.get(0).and_then(id_of);
+            let named = |entry: &'a Value| entry.get("model").and_then(id_of);
+            let entry = entry()?;
+            named(entry).or_else(|| entry.get("models").and_then(first))
+        })
+    }
+}
 
 /// The model that answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,21 +95,24 @@ impl Model {
 
     /// The model that the settings name, or the first there is.
     ///
-    /// The bundled stand-in answers only where nothing else was chosen.
-    pub fn chosen(plugins: &Registry, settings: &Settings) -> Result<Self> {
-        let set = |member| settings.get("active", member);
-        let chosen = set("provider");
-        let provider = match chosen.and_then(|chosen| chosen.value.as_str()) {
-            Some(id) => provider(plugins, id).map_err(|_| absent(plugins, id, settings)),
-            None => provider(plugins, "echo").or_else(|missing| {
+    /// The bundled stand-in answers only where nothing else was chosen or configured. `refused` are the plugins that do
+    /// not take part: one of them may be why nobody answers.
+    pub fn chosen(
+        plugins: &Registry,
+        settings: &Settings,
+        refused: &[PluginReport],
+    ) -> Result<Self> {
+        let chosen = settings.get("active", "provider");
+        let provider = match Answering::of(settings) {
+            Answering::Chosen(id) | Answering::Configured(id, _) => {
+                provider(plugins, id).map_err(|_| absent(plugins, id, settings, refused))
+            }
+            Answering::StandIn => provider(plugins, STAND_IN).or_else(|missing| {
                 let providers = plugins.of_kind(Kind::Provider);
                 providers.first().copied().cloned().ok_or(missing)
             }),
         }?;
-        // A model belongs to the provider it was chosen with, and not to one that a higher scope puts in its place.
-        let model = set("model")
-            .filter(|model| chosen.is_none_or(|provider| model.scope >= provider.scope))
-            .and_then(|model| model.value.as_str());
+        let model = model_set(settings, chosen.map(|chosen| chosen.scope));
         Self::of(provider.identity(), model)
     }
 
@@ -70,6 +136,14 @@ impl Model {
     pub fn capabilities(&self, provider: &Identity) -> Capabilities {
         capabilities(provider, &self.model_id)
     }
+}
+
+/// The model that the settings name. It belongs to the provider it was chosen with, and not to one that a higher scope
+/// puts in its place.
+fn model_set(settings: &Settings, provider: Option<Scope>) -> Option<&str> {
+    let model = settings.get("active", "model")?;
+    let belongs = provider.is_none_or(|provider| model.scope >= provider);
+    model.value.as_str().filter(|_| belongs)
 }
 
 /// What a model of a provider can do, as far as anyone has said.
@@ -222,12 +296,22 @@ fn unknown(plugins: &Registry, id: &str) -> Error {
         .with("known", known)
 }
 
-/// Why nobody answers under an id: it stands nowhere, or asks for what nobody speaks, or did not come up.
-pub fn absent(plugins: &Registry, id: &str, settings: &Settings) -> Error {
+/// Why nobody answers under an id: it stands nowhere, or its config is wrong, or it asks for what nobody speaks, or it
+/// did not come up.
+pub fn absent(
+    plugins: &Registry,
+    id: &str,
+    settings: &Settings,
+    refused: &[PluginReport],
+) -> Error {
     let entries = settings.entries(Kind::Provider);
     let Some(entry) = entries.get(id) else {
         return unknown(plugins, id);
     };
+    let mut reports = refused.iter().filter(|report| report.ext_id == id);
+    if let Some(violation) = reports.find_map(|report| violation(id, report)) {
+        return violation;
+    }
     let protocol = entry.value.get("protocol").and_then(Value::as_str);
     let protocol = protocol.unwrap_or(id);
     let mut providers = plugins.of_kind(Kind::Provider).into_iter();
@@ -239,6 +323,21 @@ pub fn absent(plugins: &Registry, id: &str, settings: &Settings) -> Error {
     Error::new(code.class, code.name, message)
         .with("extId", id)
         .with("phase", "init")
+}
+
+/// What is wrong with the config of a provider, if that is why it was refused: its schema does not fit, or the provider
+/// itself says so.
+fn violation(id: &str, report: &PluginReport) -> Option<Error> {
+    let code = &codes::CONFIG_SCHEMA_VIOLATION;
+    let said = code.to_string();
+    report.diagnostics.iter().find_map(|problem| {
+        if problem.code == code {
+            return Some(told(problem));
+        }
+        let is_said = problem.context.get("cause") == Some(&Value::from(said.as_str()));
+        is_said
+            .then(|| Error::new(code.class, code.name, problem.message.clone()).with("extId", id))
+    })
 }
 
 /// Whether an entry that asks for `protocol` can be an instance of this provider.

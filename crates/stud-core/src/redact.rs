@@ -16,7 +16,7 @@ pub use record::LONGEST_TEXT;
 pub(crate) use record::cut_remark;
 pub use reference::{ReferenceKind, SecretReference};
 pub use shapes::shape_of;
-pub(crate) use telling::{is_ordinary, is_telling};
+pub(crate) use telling::{is_ordinary, is_telling, is_word};
 
 use std::borrow::Cow;
 use std::fmt;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stud_contract_meta::{ExtId, ReloadBehavior};
+use stud_contract_meta::{ExtId, Kind, ReloadBehavior};
 use stud_diagnostics::{Diagnostic, codes};
 
 use crate::activate::{Active, Means, Wanted, activate};
@@ -22,25 +22,45 @@ pub(crate) struct Reloaded {
     pub(crate) registry: Registry,
     /// The new generation.
     pub(crate) active: Arc<Active>,
-    /// Why it is not the new build: that one did not come up, and the old one was brought back.
-    pub(crate) problem: Option<Diagnostic>,
+}
+
+/// Why a plugin was not reloaded.
+pub(crate) enum NotReloaded {
+    /// What is in its place now was refused, and the old one runs on.
+    Refused(Diagnostic),
+    /// The new one did not come up. The old one is retired by then, so the plugin is switched off.
+    Disabled(Refused),
+}
+
+impl NotReloaded {
+    /// What whoever wanted the reload is told.
+    pub(crate) fn into_why(self) -> Diagnostic {
+        match self {
+            Self::Refused(why) => why,
+            Self::Disabled(refusal) => refusal.why,
+        }
+    }
+}
+
+impl From<Diagnostic> for NotReloaded {
+    fn from(why: Diagnostic) -> Self {
+        Self::Refused(why)
+    }
 }
 
 /// Brings up what is now in the plugin's place and gives the registry for the next turn.
 ///
 /// The new generation goes through every stage before the old one is touched: if it is refused, nothing has changed.
 /// Old and new do not run side by side: the old one is retired between `bind` and `activate` of the new. If the new one
-/// then fails to come up, the old build is brought to life again.
+/// then fails to come up, the plugin takes no part any more; the next reload may bring it back.
 pub(crate) fn reload(
     registry: &Registry,
-    id: &str,
+    old: &Arc<Active>,
     ground: &Ground,
     means: &Means,
-) -> Result<Reloaded, Diagnostic> {
-    let Some(old) = registry.get(id) else {
-        return Err(not_found(registry, id));
-    };
+) -> Result<Reloaded, NotReloaded> {
     let identity = old.identity();
+    let id = identity.ext_id.as_str();
     if identity.manifest.reload_behavior == ReloadBehavior::Never {
         return Err(Diagnostic::error(
             &codes::LIFECYCLE_PHASE_INVALID,
@@ -48,7 +68,8 @@ pub(crate) fn reload(
         )
         .of(id)
         .with("reloadBehavior", "never")
-        .help("operator: restart stud to use the new build"));
+        .help("operator: restart stud to use the new build")
+        .into());
     }
     let origin = match &identity.path {
         Some(path) => Origin::Library(path.clone()),
@@ -81,37 +102,26 @@ pub(crate) fn reload(
             format!("the library is now that of the {now}"),
         )
         .of(id)
-        .help("operator: put it into a place of its own"));
+        .help("operator: put it into a place of its own")
+        .into());
     }
-    let wanted = if identity.life.word() == "active" {
-        Wanted::Active
-    } else {
-        Wanted::Loaded
+    let wanted = match identity.life.word() {
+        "active" => Wanted::Active,
+        // It did not come up the last time. Of what may be reloaded, only a state machine waits to be attached.
+        "disposed" if identity.kind != Kind::StateMachine => Wanted::Active,
+        _ => Wanted::Loaded,
     };
     let bound = load(validated, &Stores::below(&ground.places.global_root))
         .and_then(|loaded| bind(loaded, &means.limits))
         .map_err(refused)?;
     let parting = retire(old, &means.limits);
-    let next = |bound| activate(bound, identity.generation + 1, wanted, means);
-    let (mut active, problem) = match next(&bound) {
-        Ok(active) => (active, None),
-        Err(refusal) => match next(old.bound()) {
-            Ok(active) => (active, Some(refusal.why)),
-            Err(again) => {
-                let why = format!(
-                    "the build before it did not come back either: {}",
-                    again.why.message
-                );
-                return Err(refusal.why.note(why));
-            }
-        },
-    };
+    let next = activate(&bound, identity.generation + 1, wanted, means);
+    let mut active = next.map_err(NotReloaded::Disabled)?;
     active.note(parting);
     let active = Arc::new(active);
     Ok(Reloaded {
         registry: registry.clone().with(active.clone()),
         active,
-        problem,
     })
 }
 

@@ -22,7 +22,7 @@ use stud_host_api::refusal;
 use crate::platform;
 use crate::redact::{Origin, Redactor};
 use crate::scope::Scope;
-use crate::settings::Settings;
+use crate::settings::{Settings, pointed_at};
 
 /// Where a value was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -212,14 +212,6 @@ impl fmt::Debug for Env {
             .field("vault", &self.vault)
             .finish_non_exhaustive()
     }
-}
-
-/// The variable that `${NAME}` names.
-pub(crate) fn pointed_at(text: &str) -> Option<&str> {
-    let name = text.strip_prefix("${")?.strip_suffix('}')?;
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let starts_well = name.starts_with(|c: char| is_word(c) && !c.is_ascii_digit());
-    (starts_well && name.chars().all(is_word)).then_some(name)
 }
 
 fn missing(reference: &SecretReference) -> Error {

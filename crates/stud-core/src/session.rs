@@ -17,6 +17,7 @@ use stud_diagnostics::{Diagnostic, Severity, codes};
 use stud_host_api::metrics::{DiagnosticItem, ExtensionInfo, Level};
 use stud_host_api::session::SessionView;
 
+use crate::activate::Active;
 use crate::books::Books;
 use crate::commands::Commands;
 use crate::desk::Desk;
@@ -123,6 +124,8 @@ pub struct Session {
     revision: AtomicU64,
     /// What was found of plugins that do not take part, when the session began.
     refused: Mutex<Vec<PluginReport>>,
+    /// Plugins that a reload switched off, as they last were, and why.
+    down: Mutex<Vec<(Arc<Active>, PluginReport)>>,
     commands: Commands,
     prompt_registry: Arc<PromptRegistry>,
     resource_registry: Arc<ResourceRegistry>,
@@ -261,8 +264,28 @@ impl Session {
     }
 
     /// What became of the plugins that do not take part.
-    pub(crate) fn refused(&self) -> Vec<PluginReport> {
-        lock(&self.refused).clone()
+    pub fn refused(&self) -> Vec<PluginReport> {
+        let mut reports = lock(&self.refused).clone();
+        reports.extend(lock(&self.down).iter().map(|(_, report)| report.clone()));
+        reports
+    }
+
+    /// A plugin did not come up again when it was reloaded.
+    pub(crate) fn is_down(&self, plugin: Arc<Active>, report: PluginReport) {
+        self.is_back(plugin.identity().ext_id.as_str());
+        lock(&self.down).push((plugin, report));
+    }
+
+    /// A plugin came up again.
+    pub(crate) fn is_back(&self, ext_id: &str) {
+        let is_other = |plugin: &Active| plugin.identity().ext_id.as_str() != ext_id;
+        lock(&self.down).retain(|(plugin, _)| is_other(plugin));
+    }
+
+    /// The plugins that did not come up again.
+    pub(crate) fn down(&self) -> Vec<Arc<Active>> {
+        let down = lock(&self.down);
+        down.iter().map(|(plugin, _)| plugin.clone()).collect()
     }
 
     /// How many turns there were, and which was the last.
@@ -465,11 +488,15 @@ impl Session {
     }
 
     fn lifecycle(&self, event: &str) {
-        let payload = json!({
-            "event": event,
-            "sessionId": self.id(),
-            "storeId": self.store.store_id(),
-        });
+        self.lifecycle_with(event, json!({}));
+    }
+
+    /// The same with more to say.
+    fn lifecycle_with(&self, event: &str, facts: Value) {
+        let mut payload = facts;
+        payload["event"] = event.into();
+        payload["sessionId"] = self.id().into();
+        payload["storeId"] = self.store.store_id().into();
         let correlation_id = self.correlation_id();
         self.books
             .audit("SessionLifecycle", Some(event), &correlation_id, payload);

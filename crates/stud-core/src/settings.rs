@@ -2,10 +2,13 @@
 
 mod active;
 mod change;
+mod env;
 mod sections;
+mod sinks;
 
 pub use active::choose;
 pub use change::{change, section};
+pub(crate) use env::pointed_at;
 pub(crate) use sections::part;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,7 +91,7 @@ impl Settings {
     /// the one below it holds.
     pub fn layer(&mut self, scope: Scope, root: &Path) -> Result<(), Diagnostic> {
         let path = root.join("settings.json");
-        if let Some(mut document) = read(&path)? {
+        if let Some(mut document) = read(&path, scope)? {
             match scope {
                 Scope::Project => self.drop_flaws(&path, &mut document),
                 Scope::Bundled | Scope::Global => refuse_flaws(&path, &document)?,
@@ -198,15 +201,15 @@ impl Settings {
 }
 
 /// What a settings file says; nothing if there is none.
-fn read(path: &Path) -> Result<Option<Map<String, Value>>, Diagnostic> {
+fn read(path: &Path, scope: Scope) -> Result<Option<Map<String, Value>>, Diagnostic> {
     match platform::read_file(path, LARGEST_SETTINGS) {
-        Ok(bytes) => check(path, &bytes).map(Some),
+        Ok(bytes) => check(path, scope, &bytes).map(Some),
         Err(ReadError::Missing) => Ok(None),
         Err(error) => Err(misshapen(path, "", &format!("cannot be read: {error}"))),
     }
 }
 
-fn check(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, Diagnostic> {
+fn check(path: &Path, scope: Scope, bytes: &[u8]) -> Result<Map<String, Value>, Diagnostic> {
     let text = str::from_utf8(bytes)
         .map_err(|error| misshapen(path, "", &format!("is not UTF-8: {error}")))?;
     let document = strict_json::parse(text).map_err(|error| {
@@ -244,10 +247,11 @@ fn check(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, Diagnostic> {
         let Value::Object(members) = value else {
             return Err(misshapen(path, &format!("/{key}"), "is not an object"));
         };
-        if key == "env"
-            && let Some((name, _)) = members.iter().find(|(_, value)| !value.is_string())
-        {
-            return Err(misshapen(path, &format!("/env/{name}"), "is not text"));
+        if key == "env" {
+            env::check(path, scope, members)?;
+        }
+        if key == "logging" {
+            sinks::check(path, members)?;
         }
         if key == "securityMode" {
             check_security_mode(path, members)?;
@@ -455,6 +459,30 @@ mod tests {
     }
 
     #[test]
+    fn every_value_of_env_that_is_no_text_is_named() {
+        let text = r#"{"env":{"A":"1","B":2,"C":null}}"#;
+        let error = layered(&[(Scope::Project, text)]).unwrap_err();
+        assert_eq!(error.code, &codes::SCOPE_SHAPE_INVALID);
+        assert_eq!(error.field_path.as_deref(), Some("/env/B"));
+        let places = serde_json::json!(["project.B", "project.C"]);
+        assert_eq!(error.context["invalidPaths"], places);
+    }
+
+    #[test]
+    fn a_value_that_a_project_holds_itself_is_a_warning() {
+        let text = r#"{"env":{"A":"plain","B":"${B}","C":""}}"#;
+        let of = |scope| layered(&[(scope, text)]).unwrap().literals();
+        assert!(of(Scope::Global).is_empty(), "a person's own file");
+        let [warning] = &of(Scope::Project)[..] else {
+            panic!("one value stands there");
+        };
+        assert_eq!(warning.code, &codes::SETTINGS_LITERAL_ENV_VALUE);
+        assert!(!warning.is_error());
+        assert_eq!(warning.field_path.as_deref(), Some("/env/A"));
+        assert!(!format!("{warning:?}").contains("plain"));
+    }
+
+    #[test]
     fn other_shapes_are_refused_in_place() {
         for (text, field) in [
             ("[]", None),
@@ -467,7 +495,6 @@ mod tests {
                 Some("/active/interactor"),
             ),
             (r#"{"ui":{"x":1}}"#, Some("/ui/x")),
-            (r#"{"env":{"A":"1","B":2}}"#, Some("/env/B")),
             (
                 r#"{"securityMode":{"allowlist":"git *"}}"#,
                 Some("/securityMode/allowlist"),

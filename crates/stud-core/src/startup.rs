@@ -17,12 +17,12 @@ use crate::limits::Limits;
 use crate::load::{Stores, load};
 use crate::order::{self, Candidate, order};
 use crate::registry::Registry;
-use crate::reload::{reload, unknown_extension};
+use crate::reload::{NotReloaded, not_found, reload, unknown_extension};
 use crate::report::{PluginReport, Status};
 use crate::retire::retire;
 use crate::scope::Scope;
 use crate::settings::Settings;
-use crate::track::Refused;
+use crate::track::{Refused, Track};
 use crate::validate::{Validated, validate};
 
 /// The plugins that may run: opened once, and brought to life for each session.
@@ -131,7 +131,8 @@ fn prepare_those(
         .filter_map(|found| judge(found, &ground.settings).map_err(&mut keep).ok())
         .filter(|plugin| !ground.leaves_out(&plugin.manifest.ext_id))
         .collect();
-    let strangers = strangers(ground, &validated, &refused);
+    let mut strangers = strangers(ground, &validated, &refused);
+    strangers.extend(strange_sinks(&ground.settings, &validated, &refused));
     let ordered = order(layer(validated));
     refused.extend(ordered.refused);
 
@@ -192,6 +193,20 @@ fn strangers(ground: &Ground, there: &[Validated], refused: &[Refused]) -> Vec<D
         }
     }
     strangers
+}
+
+/// The sinks that are set and are no logger, not even one that was refused.
+fn strange_sinks(
+    settings: &Settings,
+    validated: &[Validated],
+    refused: &[Refused],
+) -> Vec<Diagnostic> {
+    let is_logger = |kind: Option<Kind>| kind == Some(Kind::Logger);
+    let tracks = validated.iter().map(|plugin| &plugin.track);
+    let tracks = tracks.chain(refused.iter().map(|refusal| &*refusal.track));
+    let loggers = tracks.filter(|track| is_logger(track.kind));
+    let loggers: Vec<&str> = loggers.map(Track::name).collect();
+    settings.strange_sinks(&loggers)
 }
 
 /// From a file to a proof that it may be loaded; nothing of it has run.
@@ -440,11 +455,21 @@ impl Started {
         means: &Means,
         id: &str,
     ) -> Result<Arc<Active>, Diagnostic> {
-        let reloaded = reload(&self.registry, id, ground, means)?;
-        self.registry = reloaded.registry;
-        match reloaded.problem {
-            None => Ok(reloaded.active),
-            Some(problem) => Err(problem),
+        let Some(old) = self.registry.get(id) else {
+            return Err(not_found(&self.registry, id));
+        };
+        match reload(&self.registry, old, ground, means) {
+            Ok(reloaded) => {
+                self.registry = reloaded.registry;
+                Ok(reloaded.active)
+            }
+            Err(failed) => {
+                if matches!(failed, NotReloaded::Disabled(_)) {
+                    let gone = old.identity().ext_id.clone();
+                    self.registry = self.registry.clone().without(&gone);
+                }
+                Err(failed.into_why())
+            }
         }
     }
 

@@ -60,9 +60,9 @@ pub(crate) fn switch(
     let from = session.model();
     let current = from.as_ref().map(|model| model.provider_id.as_str());
     let Some(id) = target.provider.or(current) else {
-        return Err(model::absent(&plugins, "", &ground.settings));
+        return Err(model::absent(&plugins, "", &ground.settings, &[]));
     };
-    let candidate = Candidate::find(&plugins, id, ground, means)?;
+    let candidate = Candidate::find(session, id, ground, means)?;
     let settled = resolve(candidate.identity(), from.as_ref(), target).and_then(|to| {
         let settled = Settling::of(session, candidate.identity(), from.clone(), to)?;
         let chosen = [

@@ -178,12 +178,12 @@ impl TrustStore {
         let document: Value =
             serde_json::from_slice(&bytes).map_err(|error| unavailable(error.to_string()))?;
         // The first form of the file was a plain list of trusted folders.
-        let (list, pointer) = match &document {
-            Value::Array(list) => (list, ""),
+        let (list, pointer, form) = match &document {
+            Value::Array(list) => (list, "", Form::Plain),
             Value::Object(object) => object
                 .get("entries")
                 .and_then(Value::as_array)
-                .map(|list| (list, "/entries"))
+                .map(|list| (list, "/entries", Form::Entries))
                 .ok_or_else(|| unavailable("it has no list `entries`".to_owned()))?,
             _ => return Err(unavailable("it is neither an object nor a list".to_owned())),
         };
@@ -191,7 +191,7 @@ impl TrustStore {
             .iter()
             .enumerate()
             .map(|(index, value)| {
-                read_entry(value).map_err(|why| invalid(&path, index, pointer, &why))
+                read_entry(value, form).map_err(|why| invalid(&path, index, pointer, &why))
             })
             .collect::<Result<_, _>>()?;
         Ok(Self { path, entries })
@@ -246,11 +246,18 @@ impl TrustStore {
         path: &Path,
         decision: Decision,
     ) -> Result<(PathBuf, bool), Diagnostic> {
-        if !path.is_absolute() {
-            let message = format!("`{}` is not an absolute path", path.display());
-            return Err(Diagnostic::error(&codes::TRUST_ENTRY_INVALID, message)
-                .with("path", path.display().to_string())
-                .help("give the whole path of the project"));
+        let shown = path.display().to_string();
+        let flaw = if path.is_absolute() {
+            let mut steps = shown.split('/');
+            let detour = steps.find(|step| matches!(*step, "." | ".."));
+            detour.map(|step| format!("`{shown}` has `{step}` in it"))
+        } else {
+            Some(format!("`{shown}` is not an absolute path"))
+        };
+        if let Some(message) = flaw {
+            return Err(Diagnostic::error(&codes::PROJECT_PATH_INVALID, message)
+                .with("path", shown)
+                .help("give the whole path of the project, as `realpath` prints it"));
         }
         let root = if path.ends_with(".stud") {
             path.to_owned()
@@ -334,7 +341,16 @@ fn unwritten(path: &Path, error: &std::io::Error) -> Diagnostic {
     .help("check who owns the folder and whether the disk is full")
 }
 
-fn read_entry(value: &Value) -> Result<Entry, String> {
+/// How the decisions are written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// A list of folders, all of them trusted unless they say otherwise.
+    Plain,
+    /// Whole entries, each of which says what was decided.
+    Entries,
+}
+
+fn read_entry(value: &Value, form: Form) -> Result<Entry, String> {
     let entry = match value {
         Value::String(path) => Entry {
             canonical_path: path.into(),
@@ -349,6 +365,13 @@ fn read_entry(value: &Value) -> Result<Entry, String> {
     };
     if !entry.canonical_path.is_absolute() {
         return Err("`canonicalPath` is not an absolute path".to_owned());
+    }
+    let missing = |member: &&str| value.get(member).is_none();
+    let needed = ["decision", "schemaVersion"];
+    if form == Form::Entries
+        && let Some(member) = needed.iter().find(|member| missing(member))
+    {
+        return Err(format!("`{member}` is missing"));
     }
     if entry.schema_version != 1 {
         return Err(format!(
@@ -409,6 +432,42 @@ mod tests {
         TrustStore::decide(&places, Decision::Declined).unwrap();
         assert!(!is_trusted(&places));
         assert_eq!(TrustStore::open(&places).unwrap().entries.len(), 2);
+    }
+
+    #[test]
+    fn an_entry_says_what_was_decided() {
+        let (_folder, places) = places();
+        let list = places.global_root.join("trust.json");
+        let root = canonical(&places.project_root).unwrap();
+        let whole = json!({"canonicalPath": root, "decision": "trusted", "schemaVersion": 1});
+        let without = |member: &str| {
+            let mut entry = whole.clone();
+            entry.as_object_mut().unwrap().remove(member);
+            entry
+        };
+        for entry in [without("decision"), without("schemaVersion"), json!(root)] {
+            std::fs::write(&list, json!({"entries": [entry]}).to_string()).unwrap();
+            let refused = enter(&places).unwrap_err();
+            assert_eq!(refused.code, &codes::TRUST_ENTRY_INVALID, "{entry}");
+            // The first form of the file said nothing more than the folder.
+            std::fs::write(&list, json!([entry]).to_string()).unwrap();
+            assert!(is_trusted(&places), "{entry}");
+        }
+        std::fs::write(&list, json!({"entries": [whole]}).to_string()).unwrap();
+        assert!(is_trusted(&places));
+    }
+
+    #[test]
+    fn a_path_that_can_mean_another_folder_is_refused() {
+        let (folder, places) = places();
+        let detour = folder.path().join("project/../project");
+        for path in [Path::new("project"), Path::new(""), &detour] {
+            let decided = TrustStore::decide_by_name(&places.global_root, path, Decision::Trusted);
+            assert_eq!(decided.unwrap_err().code, &codes::PROJECT_PATH_INVALID);
+        }
+        let whole = folder.path().join("project/");
+        TrustStore::decide_by_name(&places.global_root, &whole, Decision::Trusted).unwrap();
+        assert!(is_trusted(&places));
     }
 
     #[test]

@@ -212,6 +212,8 @@ impl Room {
             redactor: Arc::new(Redactor::new()),
             absence: Absence::default(),
             rules: Rules::default(),
+            provider: None,
+            model: None,
             params: Params::default(),
             tool_timeout: Duration::from_secs(300),
             most_reprompts: 10,

@@ -39,6 +39,8 @@ fn founding(store: Arc<dyn Store>) -> Founding {
         redactor: Arc::new(Redactor::new()),
         absence: Absence::default(),
         rules: Rules::default(),
+        provider: None,
+        model: None,
         params: Params::default(),
         tool_timeout: Duration::from_secs(300),
         most_reprompts: 10,

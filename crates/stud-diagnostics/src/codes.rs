@@ -196,6 +196,10 @@ codes! {
         ParamWireShape => PARAM_WIRE_SHAPE, since "0.1.0";
         /// An entry of the network policy is not a host, a scope or a list of ports.
         PolicyInvalid => POLICY_INVALID, since "0.1.0";
+        /// The path of a project is not absolute, or has detours in it.
+        ProjectPathInvalid => PROJECT_PATH_INVALID, since "0.1.0";
+        /// A session says that it began at a place that is no project.
+        ProjectRootInvariantViolated => PROJECT_ROOT_INVARIANT_VIOLATED, since "0.1.0";
         /// No prompt has the id that was asked for.
         PromptMissing => PROMPT_MISSING, since "0.1.0";
         /// A prompt says it comes from somewhere else than its id says.
@@ -210,10 +214,14 @@ codes! {
         ResourceBindingInvalid => RESOURCE_BINDING_INVALID, since "0.1.0";
         /// No resource has the id that was asked for.
         ResourceMissing => RESOURCE_MISSING, since "0.1.0";
+        /// A value of `env` in the settings is not text.
+        ScopeShapeInvalid => SCOPE_SHAPE_INVALID, since "0.1.0";
         /// A secret reference names a secret that is not there.
         SecretMissing => SECRET_MISSING, since "0.1.0";
         /// The secrets file can be read by other users of the machine.
         SecretsFileExposed => SECRETS_FILE_EXPOSED, since "0.1.0";
+        /// A project has the value of a variable in its settings, and not the name of one.
+        SettingsLiteralEnvValue => SETTINGS_LITERAL_ENV_VALUE, since "0.1.0";
         /// A settings file has a value of the wrong shape.
         SettingsShapeInvalid => SETTINGS_SHAPE_INVALID, since "0.1.0";
         /// A manifest member is missing or has the wrong type or value.

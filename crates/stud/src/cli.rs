@@ -4,7 +4,7 @@ mod sessions;
 mod usage;
 
 pub(crate) use sessions::{ExportFormat, SessionsVerb};
-pub(crate) use usage::{explain_usage, refuse_flag};
+pub(crate) use usage::{explain_usage, read, refuse_flag};
 
 use std::path::PathBuf;
 
@@ -14,8 +14,9 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use serde_json::Value;
 use stud_contract_meta::Kind;
 use stud_core::audit::moment;
-use stud_core::nearest::nearest;
+use stud_core::nearest::slip;
 use stud_core::session::SecurityMode;
+
 /// A plugin host for coding assistants.
 ///
 /// Without a verb, `stud` begins a session: what you type is answered, and tools ask before they act.
@@ -26,6 +27,7 @@ use stud_core::session::SecurityMode;
     name = "stud",
     version,
     args_conflicts_with_subcommands = false,
+    args_override_self = true,
     arg_required_else_help = false
 )]
 #[command(after_help = "Examples:\n  \
@@ -55,14 +57,20 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// A single word that is nearly a verb is hardly meant for the model.
+    /// A single word that is a verb but for a slip is hardly meant for the model.
+    ///
+    /// Whoever asks for no terminal or for JSON has said that a prompt follows.
     pub(crate) fn mistyped_verb(&self) -> Option<clap::Error> {
         let [word] = self.converse.prompt.as_slice() else {
             return None;
         };
+        let is_bare = |word: &str| word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'-'));
+        if self.converse.headless || self.json || !is_bare(word) {
+            return None;
+        }
         let command = Self::command();
         let verbs = command.get_subcommands().map(clap::Command::get_name);
-        let meant = nearest(word, verbs)?.to_owned();
+        let meant = slip(word, verbs)?.to_owned();
         let mut error = clap::Error::new(ErrorKind::InvalidSubcommand).with_cmd(&command);
         let named = |text: &str| ContextValue::String(text.to_owned());
         error.insert(ContextKind::InvalidSubcommand, named(word));
@@ -91,7 +99,7 @@ pub(crate) struct Converse {
     #[arg(long)]
     pub(crate) yolo: bool,
     /// How tool calls are gated: `ask`, `yolo` or `allowlist`.
-    #[arg(long, value_name = "MODE", value_parser = mode_of)]
+    #[arg(long, value_name = "MODE", allow_hyphen_values = true, value_parser = mode_of)]
     pub(crate) mode: Option<SecurityMode>,
     /// Go on with the session that was used last.
     #[arg(long = "continue", conflicts_with = "resume")]
@@ -100,10 +108,10 @@ pub(crate) struct Converse {
     #[arg(long, value_name = "SESSION")]
     pub(crate) resume: Option<String>,
     /// Begin with this state machine.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", allow_hyphen_values = true, value_parser = machine_of)]
     pub(crate) sm: Option<String>,
     /// Set a parameter of the provider, such as `temperature=0.2`; may be given several times.
-    #[arg(long = "param", value_name = "PATH=VALUE", value_parser = param_of)]
+    #[arg(long = "param", value_name = "PATH=VALUE", allow_hyphen_values = true, value_parser = param_of)]
     pub(crate) params: Vec<(String, Value)>,
     /// Do not start when a plugin was refused.
     #[arg(long)]
@@ -119,11 +127,23 @@ pub(crate) struct Converse {
 /// The words of [`param_of`]'s error, by which its code is found.
 const NO_PARAM: &str = "write it as path=value";
 
+/// The words of the error for a value that is the next flag, by which its code is found.
+const NO_VALUE: &str = "a value is needed, and this is the next flag";
+
 /// The words of [`refuse_key`]'s error, by which its code is found.
 const NO_KEY: &str = "name the key in settings as `apiKeyRef`, such as {\"kind\": \"env\", \"name\": \"OPENAI_API_KEY\"}";
 
+/// A value may begin with a dash, and a flag begins with two.
+fn is_value(word: &str) -> Result<(), String> {
+    if word.starts_with("--") {
+        return Err(NO_VALUE.to_owned());
+    }
+    Ok(())
+}
+
 /// A value is JSON if it reads as JSON, and a text otherwise.
 fn param_of(word: &str) -> Result<(String, Value), String> {
+    is_value(word)?;
     match word.split_once('=') {
         Some((path, value)) if !path.is_empty() => {
             let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
@@ -137,7 +157,13 @@ fn refuse_key(_: &str) -> Result<String, String> {
     Err(NO_KEY.to_owned())
 }
 
+fn machine_of(word: &str) -> Result<String, String> {
+    is_value(word)?;
+    Ok(word.to_owned())
+}
+
 fn mode_of(word: &str) -> Result<SecurityMode, String> {
+    is_value(word)?;
     match word {
         "ask" => Ok(SecurityMode::Ask),
         "yolo" => Ok(SecurityMode::Yolo),

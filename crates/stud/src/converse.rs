@@ -11,9 +11,9 @@ use stud_core::events::{Event, Service, Subscriber};
 use stud_core::ground::Ground;
 use stud_core::launch::{Launch, Launched, Onlooker, Resume, launch_with};
 use stud_core::limits::Limits;
-use stud_core::model::Model;
+use stud_core::model::{Answering, Model, STAND_IN};
 use stud_core::scope::Scope;
-use stud_core::session::{Ending, Session};
+use stud_core::session::{Ending, Session, Trigger};
 use stud_core::startup;
 use stud_core::work::block_on;
 use stud_diagnostics::{Diagnostic, codes, printable};
@@ -99,6 +99,9 @@ fn begin(
             mind_the_end(session);
         }
     };
+    let greet = |session: &Arc<Session>, model: Option<&Model>| {
+        greet(session, model, Answering::of(&ground.settings));
+    };
     let mut onlooker = Onlooker {
         opened: &opened,
         ..Onlooker::default()
@@ -147,20 +150,25 @@ fn carry_on(begun: Begun, headless: bool, signals: &Signals, output: &Output) ->
     // Nothing comes after what is said first, and nobody but this program shows the answer.
     let alone = headless || !session.can_be_typed_to();
     let talked = talk(session, first, alone, output);
-    let closed = session.close();
+    let asked_to_end = signals.asked_to_end();
+    let closed = session.close_on(if asked_to_end {
+        Trigger::Sigterm
+    } else {
+        Trigger::Close
+    });
     let last = talked.and_then(|last| closed.map(|()| last));
-    let ended = signals.ended_session();
+    let called_off = signals.called_off();
     if !alone {
         last.map_err(told)?;
-        return Ok(if ended {
+        return Ok(if called_off {
             Outcome::Cancelled
         } else {
             Outcome::Done
         });
     }
     let mut last = match last {
-        Ok(Some(last)) if !ended => last,
-        Err(error) if !ended => Last::without_words(Ending::Failed(error)),
+        Ok(Some(last)) if !called_off => last,
+        Err(error) if !called_off && !asked_to_end => Last::without_words(Ending::Failed(error)),
         _ => Last::without_words(Ending::Cancelled),
     };
     let text = session.books().redactor.text(&last.answered.text);
@@ -330,7 +338,7 @@ fn fit_to_start(
     }
     match session.model() {
         Some(_) => Ok(()),
-        None => Model::chosen(&session.plugins(), &ground.settings)
+        None => Model::chosen(&session.plugins(), &ground.settings, &session.refused())
             .map(drop)
             .map_err(told),
     }
@@ -349,11 +357,11 @@ fn is_set_up(ground: &Ground, session: &Session) -> Result<(), Diagnostic> {
     let plugins = session.plugins();
     let model = session.model();
     let answering = model.and_then(|model| plugins.get(&model.provider_id).cloned());
-    let is_chosen = ground.settings.get("active", "provider").is_some();
+    let is_chosen = Answering::of(&ground.settings) != Answering::StandIn;
     let is_there = answering.is_some_and(|provider| {
         let identity = provider.identity();
         let id = identity.ext_id.as_str();
-        id == "echo"
+        id == STAND_IN
             || identity.scope != Scope::Bundled
             || ground.settings.get("providers", id).is_some()
     });
@@ -361,7 +369,7 @@ fn is_set_up(ground: &Ground, session: &Session) -> Result<(), Diagnostic> {
         return Ok(());
     }
     // The provider is there, and has no model of the name that was chosen.
-    if let Err(error) = Model::chosen(&plugins, &ground.settings)
+    if let Err(error) = Model::chosen(&plugins, &ground.settings, &session.refused())
         && error.code() == codes::MODEL_NOT_IN_PROVIDER.name
     {
         return Err(told(error));
@@ -377,7 +385,7 @@ fn is_strict(ground: &Ground) -> bool {
 }
 
 /// Says who answers and how to end, before a UI has the terminal.
-fn greet(session: &Arc<Session>, model: Option<&Model>) {
+fn greet(session: &Arc<Session>, model: Option<&Model>, answering: Answering<'_>) {
     if !io::stdin().is_terminal() {
         return;
     }
@@ -393,7 +401,15 @@ fn greet(session: &Arc<Session>, model: Option<&Model>) {
         let answers = format!("{provider_id} {model_id}");
         let answers = printable(&answers);
         lines.push(format!("stud {version}: {answers} answers, mode {mode}"));
-        if provider_id == "echo" {
+        if let Answering::Configured(id, several @ 2..) = answering
+            && id == provider_id
+        {
+            lines.push(format!(
+                "`{}` is the first of {several} providers that are set up; `active.provider` or `/provider` chooses another.",
+                printable(id)
+            ));
+        }
+        if provider_id == STAND_IN {
             lines.push(
                 "`echo` is a stand-in that repeats what you say. `stud setup` sets up a real provider."
                     .to_owned(),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use stud_contract_meta::Kind;
 use stud_core::ground::Ground;
 use stud_core::mcp::{self, Surveyed};
-use stud_core::model::Model;
+use stud_core::model::{Answering, Model};
 use stud_core::platform::Places;
 use stud_core::report::PluginReport;
 use stud_core::startup::{self, Started};
@@ -46,6 +46,8 @@ struct Findings {
     places: Places,
     trust: Trust,
     model: Option<Model>,
+    /// How many providers are set up of which none was chosen; 0 if that was not needed.
+    unchosen: usize,
     store: Option<String>,
     sessions: Sessions,
     servers: Vec<Surveyed>,
@@ -85,6 +87,7 @@ impl Findings {
                 Err(_) => Trust::Unknown,
             },
             model: None,
+            unchosen: 0,
             store: None,
             sessions: Sessions::default(),
             servers: Vec::new(),
@@ -106,12 +109,15 @@ impl Findings {
     fn look_around(&mut self, ground: &Ground) {
         let means = setup::means(ground);
         let started = startup::start(ground, &means);
-        match Model::chosen(&started.registry, &ground.settings) {
+        match Model::chosen(&started.registry, &ground.settings, &started.reports) {
             Ok(model) => self.model = Some(model),
             Err(error) => {
                 self.problems
                     .push(told(error).help("`stud setup` sets up a provider"));
             }
+        }
+        if let Answering::Configured(_, several @ 2..) = Answering::of(&ground.settings) {
+            self.unchosen = several;
         }
         self.problems.extend(checks::keys(ground));
         self.look_at_sessions(&started, ground);

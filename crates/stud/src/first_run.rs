@@ -5,6 +5,7 @@ use std::io;
 use serde_json::json;
 use stud_core::audit::bootstrap::{self, Deed};
 use stud_core::context::default_system_prompt;
+use stud_core::model::Answering;
 use stud_core::platform::{self, Durability, Places};
 use stud_core::scope::Scope;
 use stud_core::settings::Settings;
@@ -62,9 +63,9 @@ pub(crate) fn offer_provider(places: &Places) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Whether the person has named a provider. A project cannot speak for them: it is not read before it is trusted.
+/// Whether the person has named or configured a provider. A project cannot speak for them: it is not read before it is trusted.
 fn has_provider(places: &Places) -> Result<bool, Diagnostic> {
     let mut settings = Settings::default();
     settings.layer(Scope::Global, &places.global_root)?;
-    Ok(settings.get("active", "provider").is_some())
+    Ok(Answering::of(&settings) != Answering::StandIn)
 }

@@ -20,15 +20,14 @@ mod converse;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use serde_json::Map;
 use stud_diagnostics::codes;
 
-use crate::cli::{Cli, Verb};
+use crate::cli::Verb;
 use crate::output::{Outcome, Output};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match cli::read(std::env::args_os().collect()) {
         Ok(cli) => cli,
         Err(error) => return cli::explain_usage(&error),
     };

@@ -150,6 +150,11 @@ impl Catalog {
     }
 
     /// The command of this name or alias.
+    pub(crate) fn knows(&self, word: &str) -> bool {
+        self.words.contains_key(word)
+    }
+
+    /// The command that a word means.
     pub(crate) fn find(&self, word: &str) -> Result<&Offer> {
         if let Some(place) = self.meant(word) {
             return Ok(&self.offers[place]);

@@ -85,6 +85,8 @@ struct Room {
     /// The end of a turn that has its answer.
     closing: Mutex<Option<Promised<()>>>,
     handlers: Mutex<Vec<Arc<dyn Handler>>>,
+    /// One that is there only once somebody asks for a name that nobody has.
+    late: Mutex<Option<Arc<dyn Handler>>>,
     /// The plugins whose commands ran, in order.
     ran: Mutex<Vec<String>>,
     events: Mutex<mpsc::Receiver<(String, String, Value)>>,
@@ -93,6 +95,15 @@ struct Room {
 impl Scene for Room {
     fn handlers(&self) -> Vec<Arc<dyn Handler>> {
         lock(&self.handlers).clone()
+    }
+
+    fn fetch<'a>(&'a self, name: &'a str, _: &'a CancellationToken) -> BoxFuture<'a, Result<()>> {
+        let late = lock(&self.late).take();
+        let gone = name == "gone";
+        Box::pin(async move {
+            lock(&self.handlers).extend(late);
+            if gone { Err(closed()) } else { Ok(()) }
+        })
     }
 
     fn turn(&self) -> Option<String> {
@@ -161,6 +172,7 @@ fn room_with(trail: Option<Trail>, limits: Limits) -> Arc<Room> {
         turn: Mutex::default(),
         closing: Mutex::default(),
         handlers: Mutex::default(),
+        late: Mutex::default(),
         ran: Mutex::default(),
         events: Mutex::new(events),
     })

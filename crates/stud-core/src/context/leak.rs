@@ -18,13 +18,16 @@ struct Hit<'a> {
     value: &'a Confidential,
     matched_on: &'static str,
     owner: Option<&'a str>,
+    /// Whether it is to be kept out of everything from now on.
+    is_secret: bool,
 }
 
 /// Refuses a request that holds what must not reach a model.
 ///
 /// Each finding goes on record first. What a person typed, in this turn or before, may be sent: that is how it gets
 /// there if it has to. A message that was found to hold nothing is not looked at again until there is more to look for,
-/// so that a long conversation costs no more with every request.
+/// so that a long conversation costs no more with every request. What a tool said and is blanked out before it is sent
+/// goes on record too, once for each message.
 pub(super) fn refuse_leaks(draft: &Draft<'_>) -> Result<()> {
     let books = draft.turn.session().books();
     let redactor = &*books.redactor;
@@ -37,7 +40,11 @@ pub(super) fn refuse_leaks(draft: &Draft<'_>) -> Result<()> {
     let mut hits: Vec<Hit<'_>> = Vec::new();
     in_what_was_written(draft, &screen, &mut hits);
     for kept in &draft.history {
-        look_at(kept, &screen, redactor, &mut hits);
+        for hit in look_at(kept, &screen, redactor, &mut hits) {
+            if !typed(hit.value) {
+                books.audit("IsolationViolation", None, draft.turn.id(), hit.to_value());
+            }
+        }
     }
     // The same value is typed or not wherever it stands.
     let mut judged: BTreeMap<&str, bool> = BTreeMap::new();
@@ -57,7 +64,7 @@ pub(super) fn refuse_leaks(draft: &Draft<'_>) -> Result<()> {
             violation.clone(),
         );
     }
-    for hit in &hits {
+    for hit in hits.iter().filter(|hit| hit.is_secret) {
         // From now on it is blanked out wherever a tool says it, so that the conversation can go on.
         redactor.learn_from(&hit.value.value, hit.value.origin.clone());
     }
@@ -72,12 +79,16 @@ pub(super) fn refuse_leaks(draft: &Draft<'_>) -> Result<()> {
 /// The system prompt, the tools and what context providers add: somebody wrote it there.
 fn in_what_was_written<'a>(draft: &'a Draft<'_>, screen: &'a Screen, hits: &mut Vec<Hit<'a>>) {
     let mut add = |text: &str, matched_on, owner| {
-        let found = screen.found_in(text).into_iter();
-        hits.extend(found.map(|value| Hit {
+        let hit = |value, is_secret| Hit {
             value,
             matched_on,
             owner,
-        }));
+            is_secret,
+        };
+        let secret = screen.found_in(text).into_iter();
+        hits.extend(secret.map(|value| hit(value, true)));
+        let private = screen.private_in(text).into_iter();
+        hits.extend(private.map(|value| hit(value, false)));
     };
     if let Some(system) = draft.own_system() {
         add(system, "systemPrompt", None);
@@ -93,21 +104,45 @@ fn in_what_was_written<'a>(draft: &'a Draft<'_>, screen: &'a Screen, hits: &mut 
     }
 }
 
-/// One message of the conversation, as it would be sent.
-fn look_at<'a>(kept: &Arc<Kept>, screen: &'a Screen, redactor: &Redactor, hits: &mut Vec<Hit<'a>>) {
+/// One message of the conversation, as it would be sent. Gives what is blanked out in it and was not on record yet.
+fn look_at<'a>(
+    kept: &Arc<Kept>,
+    screen: &'a Screen,
+    redactor: &Redactor,
+    hits: &mut Vec<Hit<'a>>,
+) -> Vec<Hit<'a>> {
     if kept.is_clear_of(screen.known()) || kept.typed().is_some() {
-        return;
+        return Vec::new();
     }
     let text = history::text(kept);
-    let found = screen.found_in(&redactor.text(&text));
-    if found.is_empty() && !redactor.finds(&text) {
-        kept.clear_of(screen.known());
-    }
-    hits.extend(found.into_iter().map(|value| Hit {
+    let hit = |value| Hit {
         value,
         matched_on: "history",
         owner: None,
-    }));
+        is_secret: true,
+    };
+    let sent = screen.found_in(&redactor.text(&text));
+    let is_blanked = redactor.finds(&text);
+    if sent.is_empty() && !is_blanked {
+        kept.clear_of(screen.known());
+        return Vec::new();
+    }
+    let in_all = if is_blanked {
+        screen.found_in(&text)
+    } else {
+        sent.clone()
+    };
+    // Whatever becomes of it now, this message has been told of.
+    let new: Vec<&Confidential> = in_all
+        .into_iter()
+        .filter(|value| kept.told_of(&value.origin))
+        .collect();
+    let is_sent = |value: &Confidential| sent.iter().any(|sent| sent.origin == value.origin);
+    let blanked = new.into_iter().filter(|value| !is_sent(value));
+    let is_result = kept.role() == "tool";
+    let blanked = blanked.filter(|_| is_result).map(hit).collect();
+    hits.extend(sent.iter().copied().map(hit));
+    blanked
 }
 
 impl Hit<'_> {

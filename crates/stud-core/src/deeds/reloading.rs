@@ -11,7 +11,8 @@ use crate::activate::{Active, Means};
 use crate::ground::Ground;
 use crate::ledger::closed;
 use crate::platform;
-use crate::reload::{not_found, reload};
+use crate::reload::{NotReloaded, not_found, reload};
+use crate::report::PluginReport;
 use crate::session::{Job, Moment, Session};
 use crate::sync::{Promised, promise};
 use crate::track::told;
@@ -19,8 +20,8 @@ use crate::work::{block_on, elsewhere};
 
 /// Loads what is now in a plugin's place. A UI is first let finish the prompt it shows.
 ///
-/// If the new one is refused, the old one stays; if it fails to come up, the old build is brought back. If that fails
-/// too, the plugin does not take part any more.
+/// If the new one is refused, the old one stays; if it fails to come up, the plugin does not take part any more, until it
+/// is reloaded with success.
 pub(crate) fn replace(
     session: &Session,
     ground: &Ground,
@@ -29,35 +30,46 @@ pub(crate) fn replace(
 ) -> std::result::Result<Arc<Active>, Diagnostic> {
     block_on(session.prompts().see_out(id));
     let registry = session.plugins();
-    let old = registry.get(id).cloned();
+    let Some(old) = known(session, id) else {
+        return Err(not_found(&registry, id));
+    };
     session.part_with(id);
-    match reload(&registry, id, ground, means) {
+    match reload(&registry, &old, ground, means) {
         Ok(reloaded) => {
             session.set_plugins(reloaded.registry);
+            session.is_back(id);
             session.attend(&reloaded.active);
-            match reloaded.problem {
-                None => Ok(reloaded.active),
-                Some(problem) => Err(problem),
-            }
+            Ok(reloaded.active)
         }
-        Err(problem) => {
-            match &old {
-                Some(old) if old.identity().life.word() == "disposed" => {
-                    session.set_plugins((*registry).clone().without(&old.identity().ext_id));
-                }
-                Some(old) => session.attend(old),
-                None => {}
+        Err(NotReloaded::Refused(why)) => {
+            if old.identity().life.word() != "disposed" {
+                session.attend(&old);
             }
-            Err(problem)
+            Err(why)
+        }
+        Err(NotReloaded::Disabled(refusal)) => {
+            let why = refusal.why.clone();
+            session.set_plugins((*registry).clone().without(&old.identity().ext_id));
+            session.is_down(old, PluginReport::refused(refusal));
+            Err(why)
         }
     }
 }
 
+/// A plugin that takes part, or did until a reload failed.
+fn known(session: &Session, id: &str) -> Option<Arc<Active>> {
+    let plugins = session.plugins();
+    plugins.get(id).cloned().or_else(|| {
+        let down = session.down().into_iter();
+        let mut down = down.filter(|plugin| plugin.identity().ext_id.as_str() == id);
+        down.next()
+    })
+}
+
 /// Loads one plugin anew, as it wants to be.
 pub(super) async fn one(site: Arc<Site>, id: String) -> Result<Value> {
-    let registry = site.session.plugins();
-    let Some(plugin) = registry.get(&id) else {
-        return Err(told(&not_found(&registry, &id)));
+    let Some(plugin) = known(&site.session, &id) else {
+        return Err(told(&not_found(&site.session.plugins(), &id)));
     };
     match plugin.identity().manifest.reload_behavior {
         ReloadBehavior::Never => {
@@ -113,7 +125,8 @@ fn job(site: &Arc<Site>, id: &str) -> (Job, Promised<Result<()>>) {
 pub(super) async fn all(site: Arc<Site>) -> Result<Value> {
     let registry = site.session.plugins();
     let (mut ids, mut refused) = (Vec::new(), Vec::new());
-    for plugin in registry.iter() {
+    let down = site.session.down();
+    for plugin in registry.iter().chain(&down) {
         let identity = plugin.identity();
         let id = identity.ext_id.to_string();
         let stays = identity.manifest.reload_behavior == ReloadBehavior::Never;

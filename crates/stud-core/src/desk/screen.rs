@@ -2,33 +2,37 @@
 
 use secrecy::ExposeSecret as _;
 
+use super::Terms;
 use crate::redact::{Confidential, Finder, Redactor, is_ordinary, is_telling};
 
 /// The values that must not reach a model, all looked for in one pass.
 pub(crate) struct Screen {
-    values: Vec<Confidential>,
-    finder: Option<Finder>,
+    secret: Values,
+    private: Values,
     known: usize,
 }
 
 impl Screen {
     /// What was resolved so far, and what stands in the settings.
-    pub(super) fn of(in_settings: &[Confidential], redactor: &Redactor) -> Self {
+    pub(super) fn of(terms: &Terms, redactor: &Redactor) -> Self {
         let learned = redactor.learned();
         let known = learned.len();
-        let mut values: Vec<Confidential> = Vec::new();
-        for value in learned.into_iter().chain(in_settings.iter().cloned()) {
+        let mut secret: Vec<Confidential> = Vec::new();
+        for value in learned
+            .into_iter()
+            .chain(terms.confidential.iter().cloned())
+        {
             let text = value.value.expose_secret();
             let is_machine = value.origin.source == "env" && is_ordinary(&value.origin.identifier);
-            let mut others = values.iter().map(|value| value.value.expose_secret());
-            if is_telling(text) && !is_machine && others.all(|other| other != text) {
-                values.push(value);
+            if is_telling(text) && !is_machine && !holds(&secret, &value) {
+                secret.push(value);
             }
         }
-        let finder = Finder::of(values.iter().map(|value| value.value.expose_secret()));
+        let private = terms.private.iter();
+        let private = private.filter(|value| !holds(&secret, value)).cloned();
         Self {
-            values,
-            finder,
+            private: Values::of(private.collect()),
+            secret: Values::of(secret),
             known,
         }
     }
@@ -38,8 +42,36 @@ impl Screen {
         self.known
     }
 
-    /// The values that stand in a text.
+    /// The secrets that stand in a text.
     pub(crate) fn found_in(&self, text: &str) -> Vec<&Confidential> {
+        self.secret.found_in(text)
+    }
+
+    /// What of the settings, short of secrets, stands in a text that somebody wrote for a model.
+    pub(crate) fn private_in(&self, text: &str) -> Vec<&Confidential> {
+        self.private.found_in(text)
+    }
+}
+
+fn holds(values: &[Confidential], value: &Confidential) -> bool {
+    let text = value.value.expose_secret();
+    values
+        .iter()
+        .any(|other| other.value.expose_secret() == text)
+}
+
+struct Values {
+    values: Vec<Confidential>,
+    finder: Option<Finder>,
+}
+
+impl Values {
+    fn of(values: Vec<Confidential>) -> Self {
+        let finder = Finder::of(values.iter().map(|value| value.value.expose_secret()));
+        Self { values, finder }
+    }
+
+    fn found_in(&self, text: &str) -> Vec<&Confidential> {
         let Some(finder) = &self.finder else {
             return Vec::new();
         };
@@ -51,7 +83,7 @@ impl Screen {
 impl std::fmt::Debug for Screen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Screen")
-            .field("values", &self.values.len())
+            .field("values", &self.secret.values.len())
             .finish_non_exhaustive()
     }
 }

@@ -23,6 +23,8 @@ pub struct Terms {
     pub system_prompt: Option<PathBuf>,
     /// What stands in the settings and must not reach a model.
     pub(crate) confidential: Vec<Confidential>,
+    /// What else stands there: nobody may write it into a request.
+    pub(crate) private: Vec<Confidential>,
 }
 
 impl Default for Terms {
@@ -33,6 +35,7 @@ impl Default for Terms {
             graceful: BTreeSet::new(),
             system_prompt: None,
             confidential: Vec::new(),
+            private: Vec::new(),
         }
     }
 }
@@ -42,13 +45,15 @@ impl Terms {
     pub fn of(ground: &Ground) -> Self {
         let settings = &ground.settings;
         let otherwise = Self::default();
+        let found = confidential::in_settings(settings);
         let share = |member| part(settings.get("context", member)?.value);
         Self {
             warn_at: share("warnAt").unwrap_or(otherwise.warn_at),
             compact_at: share("compactAt").unwrap_or(otherwise.compact_at),
             graceful: ids(settings, "graceful"),
             system_prompt: Some(ground.places.global_root.join("system.md")),
-            confidential: confidential::in_settings(settings),
+            confidential: found.secret,
+            private: found.private,
         }
     }
 }

@@ -9,7 +9,7 @@ use secrecy::SecretString;
 use super::confidential::in_settings;
 use super::*;
 use crate::redact::Origin;
-use crate::redact::{is_ordinary, is_telling};
+use crate::redact::{Confidential, is_ordinary, is_telling};
 use crate::scope::Scope;
 use crate::settings::Settings;
 
@@ -32,6 +32,7 @@ fn only_what_nobody_writes_by_accident_is_looked_for() {
         "s3cr3t-value",
         "supersecret",
         "/srv/keys/one",
+        "hunter2",
     ] {
         assert!(is_telling(telling), "{telling}");
     }
@@ -58,33 +59,46 @@ fn settings_hold_confidential_values_and_plain_ones() {
             "providers": {"big": {
                 "model": "some-long-model-id",
                 "apiKeyRef": {"kind": "keyring", "name": "big:literal-api-key"},
+                "protocol": "some-long-protocol/2",
+                "models": [{"id": "some-longer-model-id-2"}],
+                "baseURL": "https://models.house.example/v1",
                 "headers": [{"X-Api-Key": "key-of-the-house"}],
                 "note": "call it with sk-ant-0123456789"
             }},
-            "tools": {"bash": {"blockedPrefixes": ["shutdown"]}}
+            "active": {"model": "some-longer-model-id-2"},
+            "network": {"deny": ["ads.example.org"]},
+            "securityMode": {"mode": "ask", "allowlist": ["git status *"]},
+            "logging": {"sinks": [{"extId": "file-logger-2"}]},
+            "contextProviders": {"notes": {"path": "AGENTS.md"}},
+            "tools": {"bash": {"blockedPrefixes": ["shutdown"], "home": "/srv/work/house"}}
         }"#,
     );
     let found = in_settings(&settings);
-    let places: Vec<&str> = found
-        .iter()
-        .map(|value| value.origin.identifier.as_str())
-        .collect();
+    let places = |values: &[Confidential]| -> Vec<String> {
+        let places = values.iter().map(|value| value.origin.identifier.clone());
+        places.collect()
+    };
     assert_eq!(
-        places,
+        places(&found.private),
+        ["/providers/big/baseURL", "/tools/bash/home"]
+    );
+    assert_eq!(
+        places(&found.secret),
         [
             "/env/SERVICE_TOKEN",
             "/providers/big/headers/0/X-Api-Key",
             "/providers/big/note",
         ]
     );
-    assert!(found.iter().all(|value| value.origin.source == "settings"));
+    let mut all = found.secret.iter().chain(&found.private);
+    assert!(all.all(|value| value.origin.source == "settings"));
 }
 
 #[test]
 fn what_is_resolved_later_is_looked_for_too() {
     let redactor = Redactor::new();
     let terms = Terms {
-        confidential: in_settings(&settings(r#"{"env": {"A": "value-of-the-settings"}}"#)),
+        confidential: in_settings(&settings(r#"{"env": {"A": "value-of-the-settings"}}"#)).secret,
         ..Terms::default()
     };
     let desk = desk(terms);

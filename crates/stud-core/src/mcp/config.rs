@@ -247,7 +247,8 @@ fn server(
         "sse" => {
             let why = format!(
                 "the MCP server `{id}` asks for the transport `sse`, which the protocol has given up: use \
-                 `streamable-http`, which most such servers speak at another path, often `/mcp`"
+                 `streamable-http`, which most such servers speak at another path, often `/mcp`, or a bridge that is \
+                 started over `stdio`"
             );
             return wrong("/transport", "transport", why);
         }

@@ -24,11 +24,11 @@ pub enum Trust {
     /// It may: the program brings it, or the list of this scope says so.
     Trusted(Scope),
     /// Nobody has decided; whoever is there is asked.
-    Undecided,
+    Unknown,
     /// It was trusted when it was started or reached in another way, and whoever is there is asked again.
     Changed,
     /// The list of decisions cannot be read.
-    Unknown(Error),
+    Unavailable(Error),
 }
 
 impl Trust {
@@ -36,9 +36,9 @@ impl Trust {
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Trusted(_) => "trusted",
-            Self::Undecided => "undecided",
+            Self::Unknown => "unknown",
             Self::Changed => "changed",
-            Self::Unknown(_) => "unknown",
+            Self::Unavailable(_) => "unavailable",
         }
     }
 }
@@ -48,7 +48,7 @@ pub fn survey(ground: &Ground) -> (Vec<Surveyed>, Vec<Diagnostic>) {
     let configured = configured(ground);
     let lists = TrustLists::of(ground);
     let servers = configured.servers.into_values().map(|config| {
-        let trust = trust(&lists, &config).unwrap_or_else(Trust::Unknown);
+        let trust = trust(&lists, &config).unwrap_or_else(Trust::Unavailable);
         Surveyed { config, trust }
     });
     (servers.collect(), configured.problems)
@@ -62,6 +62,6 @@ fn trust(lists: &TrustLists, config: &ServerConfig) -> Result<Trust> {
     Ok(match lists.standing(&config.id, &fingerprint)? {
         Standing::Trusted(scope, _) => Trust::Trusted(scope),
         Standing::Changed => Trust::Changed,
-        Standing::Unknown => Trust::Undecided,
+        Standing::Unknown => Trust::Unknown,
     })
 }

@@ -90,6 +90,11 @@ pub fn project_root(session_id: &str, store: &dyn Store) -> Result<PathBuf> {
     Ok(Past::of(session_id, store)?.facts.project_root)
 }
 
+/// How tool calls are gated in a session: as they were when it began.
+pub fn mode(session_id: &str, store: &dyn Store) -> Result<SecurityMode> {
+    Ok(Past::of(session_id, store)?.facts.mode)
+}
+
 /// The session that was written last. Those that cannot be read are passed over.
 ///
 /// `Session/ResumeMismatch` if there is none, or if another store wrote it: to go on with an older one unasked would be a

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stud_abi::CancellationSource;
+use stud_abi::{CancellationSource, CancellationToken};
 use stud_contract_meta::{Kind, Result};
 use stud_host_api::BoxFuture;
 use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult, Completion};
@@ -69,6 +69,14 @@ impl Scene for Session {
         let active = commands.filter(|plugin| plugin.identity().life.word() == "active");
         let active = active.map(|plugin| plugin.clone() as Arc<dyn Handler>);
         active.chain(self.mcp.commands()).collect()
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        name: &'a str,
+        called_off: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(self.mcp.fetch_command(name, called_off))
     }
 
     fn turn(&self) -> Option<String> {

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::sync::AtomicU64;
+use crate::redact::Origin;
+use crate::sync::{AtomicU64, Mutex, lock};
 
 /// A message of the conversation. It never changes, so what was found out about it once need not be again.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct Kept {
     told: OnceLock<Box<RawValue>>,
     /// How many secrets there were when it was last found to hold none, and one.
     cleared: AtomicU64,
+    /// The secrets in it that are on record.
+    told_of: Mutex<Vec<Origin>>,
 }
 
 /// How long what a model is sent of a message is.
@@ -37,7 +40,18 @@ impl Kept {
             tokens: OnceLock::new(),
             told: OnceLock::new(),
             cleared: AtomicU64::new(0),
+            told_of: Mutex::default(),
         }
+    }
+
+    /// Notes that it holds this secret. Gives whether that is new.
+    pub(crate) fn told_of(&self, secret: &Origin) -> bool {
+        let mut told_of = lock(&self.told_of);
+        let is_new = !told_of.contains(secret);
+        if is_new {
+            told_of.push(secret.clone());
+        }
+        is_new
     }
 
     pub(crate) fn message(&self) -> &Map<String, Value> {

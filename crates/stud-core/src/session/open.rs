@@ -57,6 +57,10 @@ pub struct Founding {
     pub tool_timeout: Duration,
     /// What holds in every turn.
     pub rules: Rules,
+    /// The provider that the settings let answer, for the record.
+    pub provider: Option<String>,
+    /// The model, for the record.
+    pub model: Option<String>,
     /// What the launch sets of the provider's parameters.
     pub params: Params,
     /// How often the call of a tool may ask again when it is not content with an answer.
@@ -80,9 +84,13 @@ pub fn open(founding: Founding, resume: Option<&str>) -> Result<Arc<Session>> {
         None => Past::none(&founding),
     };
     let unsaved_turn = past.unsaved_turn.clone();
+    let named = [founding.provider.clone(), founding.model.clone()];
     let session = found(founding, past, resume.is_some())?;
     if resume.is_some() {
         session.resumed(unsaved_turn);
+        session.begins("resume", named);
+    } else {
+        session.begins("start", named);
     }
     Ok(session)
 }
@@ -183,6 +191,7 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         rising: Mutex::new(Some(Vec::new())),
         revision: AtomicU64::new(0),
         refused: Mutex::default(),
+        down: Mutex::default(),
         commands,
         prompt_registry,
         resource_registry,
@@ -200,9 +209,6 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
     });
     if let Some(torn) = torn {
         session.report(&torn.warning());
-    }
-    if !resumed {
-        session.lifecycle("start");
     }
     Ok(session)
 }
@@ -235,7 +241,20 @@ impl Session {
             });
             self.publish_state("ManifestSizeBudgetExceeded", &payload);
         }
-        self.lifecycle("resume");
+    }
+
+    /// Puts on record where and how the session begins or goes on.
+    fn begins(&self, event: &str, [provider, model]: [Option<String>; 2]) {
+        let mut facts = json!({
+            "projectRoot": self.facts.project_root,
+            "mode": self.facts.mode,
+        });
+        for (member, named) in [("provider", provider), ("model", model)] {
+            if let Some(named) = named {
+                facts[member] = named.into();
+            }
+        }
+        self.lifecycle_with(event, facts);
     }
 
     /// Tells subscribers that the session is back; they join after it is opened.

@@ -33,6 +33,8 @@ pub enum Trigger {
     Resume,
     /// It ends.
     Close,
+    /// It ends because the process was asked to.
+    Sigterm,
 }
 
 /// How far a session has come.
@@ -71,9 +73,10 @@ impl State {
             }
             (Self::Active, Trigger::Snapshot) => Ok(Self::Persisted),
             (Self::Persisted | Self::Closed, Trigger::Resume) => Ok(Self::Resumed),
-            (Self::Idle | Self::Active | Self::Persisted | Self::Resumed, Trigger::Close) => {
-                Ok(Self::Closed)
-            }
+            (
+                Self::Idle | Self::Active | Self::Persisted | Self::Resumed,
+                Trigger::Close | Trigger::Sigterm,
+            ) => Ok(Self::Closed),
             (from, trigger) => Err(illegal(from, trigger)),
         }
     }
@@ -87,6 +90,7 @@ impl Trigger {
             Self::Snapshot => "Snapshot",
             Self::Resume => "Resume",
             Self::Close => "Close",
+            Self::Sigterm => "Sigterm",
         }
     }
 }
@@ -103,7 +107,7 @@ impl fmt::Display for Trigger {
             Self::Turn => "begin a turn",
             Self::Snapshot => "be persisted",
             Self::Resume => "be resumed",
-            Self::Close => "be closed",
+            Self::Close | Self::Sigterm => "be closed",
         })
     }
 }
@@ -121,17 +125,30 @@ mod tests {
             Trigger::Snapshot,
             Trigger::Resume,
             Trigger::Close,
+            Trigger::Sigterm,
         ];
         let leads = |from: State| triggers.map(|trigger| from.after(trigger).ok());
         let table = states.map(leads);
         assert_eq!(
             table,
             [
-                [Some(Active), None, None, Some(Closed)],
-                [Some(Active), Some(Persisted), None, Some(Closed)],
-                [Some(Active), None, Some(Resumed), Some(Closed)],
-                [Some(Active), None, None, Some(Closed)],
-                [None, None, Some(Resumed), None],
+                [Some(Active), None, None, Some(Closed), Some(Closed)],
+                [
+                    Some(Active),
+                    Some(Persisted),
+                    None,
+                    Some(Closed),
+                    Some(Closed)
+                ],
+                [
+                    Some(Active),
+                    None,
+                    Some(Resumed),
+                    Some(Closed),
+                    Some(Closed)
+                ],
+                [Some(Active), None, None, Some(Closed), Some(Closed)],
+                [None, None, Some(Resumed), None, None],
             ]
         );
     }

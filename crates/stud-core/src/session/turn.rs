@@ -185,10 +185,15 @@ impl Session {
 
     /// Ends the session: no prompts, no inputs, no turn, no plugins; and everything it knows in the store.
     pub fn close(&self) -> Result<()> {
+        self.close_on(Trigger::Close)
+    }
+
+    /// The same where something else than the last input ends it.
+    pub fn close_on(&self, trigger: Trigger) -> Result<()> {
         let from = {
             let mut progress = lock(&self.progress);
             let from = progress.state;
-            progress.state = from.after(Trigger::Close)?;
+            progress.state = from.after(trigger)?;
             from
         };
         self.inputs.close();
@@ -206,8 +211,7 @@ impl Session {
             block_on(done).and_then(|_| block_on(self.save(true)))
         };
         self.lifecycle("end");
-        let payload =
-            json!({"from": from.as_str(), "to": "Closed", "trigger": Trigger::Close.as_str()});
+        let payload = json!({"from": from.as_str(), "to": "Closed", "trigger": trigger.as_str()});
         self.publish_state("SessionClosed", &payload);
         self.settle_subscribers();
         let plugins = self.plugins();

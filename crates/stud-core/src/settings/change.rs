@@ -8,6 +8,7 @@ use stud_diagnostics::{Diagnostic, codes};
 
 use super::{LARGEST_SETTINGS, check, misshapen, refuse_flaws};
 use crate::platform::{self, Durability, ReadError};
+use crate::scope::Scope;
 
 /// Changes `settings.json` below `root`: what is there is read, changed and put back as a whole.
 ///
@@ -48,11 +49,12 @@ pub(super) fn rewrite<T>(
             Err(ReadError::Missing) => b"{}\n".to_vec(),
             Err(error) => return Err(misshapen(&path, "", &format!("cannot be read: {error}"))),
         };
-        let document = check(&path, &before)?;
+        // Only what a person keeps for all projects is changed.
+        let document = check(&path, Scope::Global, &before)?;
         let before = String::from_utf8_lossy(&before);
         let (text, outcome) = make(&before, document)?;
         if text != before {
-            refuse_flaws(&path, &check(&path, text.as_bytes())?)?;
+            refuse_flaws(&path, &check(&path, Scope::Global, text.as_bytes())?)?;
             let mode = mode_of(&target);
             platform::replace_file(&target, text.as_bytes(), mode, Durability::Synced)
                 .map_err(|error| unwritable(&path, &error))?;

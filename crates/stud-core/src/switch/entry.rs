@@ -28,11 +28,12 @@ pub(super) struct Candidate {
 impl Candidate {
     /// The provider of this id. An entry that came into the settings later, or did not come up then, is brought up now.
     pub(super) fn find(
-        plugins: &Registry,
+        session: &Session,
         id: &str,
         ground: &Ground,
         means: &Means,
     ) -> Result<Self> {
+        let plugins = &session.plugins();
         if let Ok(provider) = model::provider(plugins, id) {
             return Ok(Self {
                 provider,
@@ -41,7 +42,8 @@ impl Candidate {
         }
         let now = ground.with_settings_of_now();
         let now = now.map_err(|problem| told(&problem))?.settings;
-        let provider = raise(plugins, id, &now, means)?;
+        let absent = || model::absent(plugins, id, &now, &session.refused());
+        let provider = raise(plugins, id, &now, means, absent)?;
         Ok(Self {
             provider: Arc::new(provider),
             is_raised: true,
@@ -68,7 +70,13 @@ impl Candidate {
     }
 }
 
-fn raise(plugins: &Registry, id: &str, settings: &Settings, means: &Means) -> Result<Active> {
+fn raise(
+    plugins: &Registry,
+    id: &str,
+    settings: &Settings,
+    means: &Means,
+    absent: impl Fn() -> Error,
+) -> Result<Active> {
     let entries = settings.entries(Kind::Provider);
     let protocol = entries.get(id).map(|entry| {
         let protocol = entry.value.get("protocol").and_then(Value::as_str);
@@ -80,7 +88,7 @@ fn raise(plugins: &Registry, id: &str, settings: &Settings, means: &Means) -> Re
         speakers.find(|provider| model::speaks(provider.identity(), protocol))
     });
     let (Some(speaker), Ok(ext_id)) = (speaker, ExtId::parse(id)) else {
-        return Err(model::absent(plugins, id, settings));
+        return Err(absent());
     };
     if let Some(holder) = plugins.get(id) {
         let code = &codes::REGISTRATION_CONFLICT;
@@ -92,7 +100,7 @@ fn raise(plugins: &Registry, id: &str, settings: &Settings, means: &Means) -> Re
     let plugin = plugin.as_entry(&ext_id, settings);
     let plugin = plugin.map_err(|refusal| told(&refusal.why))?;
     if !plugin.enabled {
-        return Err(model::absent(plugins, id, settings));
+        return Err(absent());
     }
     let bound = Bound {
         plugin,

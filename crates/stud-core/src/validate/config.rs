@@ -52,13 +52,13 @@ pub(crate) fn check(
     let declared = &manifest.config_schema;
     schema::check(track, Stage::ConfigSchema, "/configSchema", declared)?;
     let mut dropped = None;
-    for found in settings.each(manifest.kind.settings_key(), id.as_str()) {
+    for (found, pointer) in settings.configs(manifest.kind, id.as_str()) {
         let Value::Object(config) = found.value else {
             continue;
         };
         let source = Source::Settings {
             path: found.path,
-            pointer: format!("/{}/{id}", manifest.kind.settings_key()),
+            pointer,
             scope: found.scope,
         };
         match fit(track, manifest, config.clone(), &source) {

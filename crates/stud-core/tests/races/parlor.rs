@@ -44,6 +44,8 @@ fn founding(shelf: &Arc<Shelf>) -> Founding {
         redactor: Arc::new(Redactor::new()),
         absence: Absence::default(),
         rules: Rules::default(),
+        provider: None,
+        model: None,
         params: Params::default(),
         tool_timeout: Duration::from_secs(300),
         most_reprompts: 10,

@@ -1,15 +1,49 @@
 //! A command line that cannot be meant, said to people and to programs.
 
+use std::error::Error as _;
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, Parser as _};
 use serde_json::{Map, Value, json};
 use stud_diagnostics::{Code, codes, printable_text};
 
-use super::{Cli, NO_KEY};
+use super::{Cli, NO_KEY, NO_VALUE};
 use crate::output::{escaped, surface};
+
+/// Reads the command line. Of several mistakes the first one counts.
+pub(crate) fn read(words: Vec<OsString>) -> Result<Cli, clap::Error> {
+    // The parser looks for unknown flags before it looks at the value that stands before one.
+    let is_earlier = |error: &clap::Error| {
+        matches!(
+            error.kind(),
+            ErrorKind::ValueValidation | ErrorKind::InvalidValue
+        )
+    };
+    Cli::try_parse_from(&words).map_err(|error| {
+        let before = words_before(&error, words);
+        let earlier = before.and_then(|before| read(before).err());
+        earlier.filter(is_earlier).unwrap_or(error)
+    })
+}
+
+/// The words before the flag that nobody knows.
+fn words_before(error: &clap::Error, mut words: Vec<OsString>) -> Option<Vec<OsString>> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let unknown = text(error, ContextKind::InvalidArg)?;
+    let names_it = |word: &OsString| {
+        let word = word.to_string_lossy();
+        let rest = word.strip_prefix(unknown.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+    };
+    let at = words.iter().skip(1).position(names_it)? + 1;
+    words.truncate(at);
+    Some(words)
+}
 
 /// Says what is wrong with the command line, or what was asked for with `--help` and `--version`.
 pub(crate) fn explain_usage(error: &clap::Error) -> ExitCode {
@@ -90,6 +124,7 @@ fn is_about(error: &clap::Error, flag: &str) -> bool {
 fn code_of(error: &clap::Error) -> &'static Code {
     match error.kind() {
         ErrorKind::InvalidValue if value_is_missing(error) => &codes::ARGUMENT_MISSING,
+        ErrorKind::ValueValidation if is_next_flag(error) => &codes::ARGUMENT_MISSING,
         ErrorKind::ValueValidation | ErrorKind::InvalidValue if is_about(error, "--mode") => {
             &codes::INVALID_MODE
         }
@@ -105,4 +140,11 @@ fn code_of(error: &clap::Error) -> &'static Code {
 /// A flag that stands last has an empty value, as the parser sees it.
 fn value_is_missing(error: &clap::Error) -> bool {
     text(error, ContextKind::InvalidValue).is_none_or(|value| value.is_empty())
+}
+
+/// A flag in the middle has the next one for a value, as the parser sees it.
+fn is_next_flag(error: &clap::Error) -> bool {
+    error
+        .source()
+        .is_some_and(|why| why.to_string() == NO_VALUE)
 }

@@ -79,7 +79,10 @@ fn go_on(
         let recorded = archive::project_root(&id, &**shelf.store()).map_err(told)?;
         (id, recorded)
     };
-    let ground = if recorded == here.project_root || !is_project_root(&recorded) {
+    if !is_project_root(&recorded) {
+        return Err(no_project_root(&session_id, &recorded));
+    }
+    let ground = if recorded == here.project_root {
         ground
     } else {
         let there = Places {
@@ -103,6 +106,18 @@ fn go_on(
 /// Whether a path can be the `.stud` folder of a project.
 fn is_project_root(path: &Path) -> bool {
     path.is_absolute() && path.ends_with(".stud")
+}
+
+/// Nothing can be said about the trust in a place that no project can be at.
+fn no_project_root(session_id: &str, recorded: &Path) -> Diagnostic {
+    let shown = recorded.display().to_string();
+    let message = format!(
+        "the session says that it began at `{shown}`, which is no project's `.stud` folder"
+    );
+    Diagnostic::error(&codes::PROJECT_ROOT_INVARIANT_VIOLATED, message)
+        .with("sessionId", session_id)
+        .with("projectRoot", shown)
+        .help("`stud sessions show` and `stud sessions export` still read it; begin a new session to go on")
 }
 
 /// How far a new session reaches; nothing if the person would rather not start.

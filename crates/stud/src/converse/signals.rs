@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
+use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals as Incoming;
@@ -14,16 +15,20 @@ use crate::ask::restore_terminal;
 /// Listens from the start, so that no signal ends a session that could have been saved.
 ///
 /// The first Ctrl-C calls the running turn off, or ends a session in which none runs; one more while that takes its time
-/// ends the program at once, with everything that was acknowledged on the disk. A request to end calls the turn off,
-/// begins no other, and lets the session save itself; what waits is answered when the session is resumed.
+/// ends the program at once, with everything that was acknowledged on the disk. A request to end takes no more input and
+/// begins no other turn, lets the running one come to its end, and lets the session save itself; what waits is answered
+/// when the session is resumed. A turn that takes too long, or a second signal, calls it off.
 pub(super) struct Signals(Arc<Heard>);
 
 #[derive(Default)]
 struct Heard {
     session: Mutex<Weak<Session>>,
     /// The turn that the last Ctrl-C called off.
-    called_off: Mutex<Option<String>>,
-    ended: AtomicBool,
+    interrupted: Mutex<Option<String>>,
+    /// Whether the process was asked to end.
+    asked_to_end: AtomicBool,
+    /// Whether a signal ended what was going on before it was done.
+    called_off: AtomicBool,
     /// Whether a session is on its way, which is let come up so that it can save itself.
     awaited: AtomicBool,
 }
@@ -50,48 +55,91 @@ impl Signals {
     /// From now on signals are for this session.
     pub(super) fn steer(&self, session: &Arc<Session>) {
         *lock(&self.0.session) = Arc::downgrade(session);
-        if self.0.ended.load(Ordering::Acquire) {
+        if self.asked_to_end() {
             session.wind_down();
         }
     }
 
-    /// Whether a signal ended the session.
-    pub(super) fn ended_session(&self) -> bool {
-        self.0.ended.load(Ordering::Acquire)
+    /// Whether the process was asked to end.
+    pub(super) fn asked_to_end(&self) -> bool {
+        self.0.asked_to_end.load(Ordering::Acquire)
+    }
+
+    /// Whether a signal ended what was going on before it was done.
+    pub(super) fn called_off(&self) -> bool {
+        self.0.called_off.load(Ordering::Acquire)
     }
 }
 
 impl Heard {
-    fn hear(&self, signal: i32) {
+    fn hear(self: &Arc<Self>, signal: i32) {
         let session = lock(&self.session).upgrade();
         if session.is_none() && !self.awaited.load(Ordering::Acquire) {
             // Nothing has begun that could be saved.
             leave();
         }
-        if signal != SIGINT {
-            self.ended.store(true, Ordering::Release);
-            if let Some(session) = session {
-                session.wind_down();
-                session.cancel_turn();
+        let is_over = self.called_off.load(Ordering::Acquire);
+        match (session, signal) {
+            // What was asked for takes too long.
+            (Some(_), SIGINT) if is_over => leave(),
+            (None, SIGINT) => leave(),
+            (Some(session), SIGINT) if !self.asked_to_end.load(Ordering::Acquire) => {
+                self.interrupt(&session);
             }
-            return;
+            (Some(session), SIGINT) => self.call_off(&session),
+            (session, _) => self.end(session.as_ref()),
         }
-        // Nothing has begun that could be saved, or what was asked for takes too long.
-        let Some(session) = session.filter(|_| !self.ended.load(Ordering::Acquire)) else {
-            return leave();
-        };
+    }
+
+    fn interrupt(&self, session: &Session) {
         let turn = session.turn_id();
-        let before = std::mem::replace(&mut *lock(&self.called_off), turn.clone());
+        let before = std::mem::replace(&mut *lock(&self.interrupted), turn.clone());
         if turn.is_some() && turn == before {
             return leave();
         }
         if session.cancel_turn() {
             let _ = writeln!(io::stderr().lock(), "called off");
         } else {
-            self.ended.store(true, Ordering::Release);
+            self.called_off.store(true, Ordering::Release);
             session.wind_down();
         }
     }
+
+    /// A session that is still on its way hears of it when it is there.
+    fn end(self: &Arc<Self>, session: Option<&Arc<Session>>) {
+        let again = self.asked_to_end.swap(true, Ordering::AcqRel);
+        let Some(session) = session else { return };
+        session.wind_down();
+        if again {
+            return self.call_off(session);
+        }
+        let (heard, patience, weak) = (self.clone(), patience(session), Arc::downgrade(session));
+        let waiting = thread::Builder::new().name("stud-drain".to_owned());
+        let waiting = waiting.spawn(move || {
+            thread::sleep(patience);
+            if let Some(session) = weak.upgrade() {
+                heard.call_off(&session);
+            }
+        });
+        if waiting.is_err() {
+            self.call_off(session);
+        }
+    }
+
+    fn call_off(&self, session: &Session) {
+        if session.cancel_turn() {
+            self.called_off.store(true, Ordering::Release);
+        }
+    }
+}
+
+/// How long a running turn is waited for: as long as `/save-and-close` does.
+fn patience(session: &Session) -> Duration {
+    const OTHERWISE: u64 = 30_000;
+    let plugins = session.plugins();
+    let command = plugins.get("save-and-close");
+    let set = command.and_then(|command| command.identity().setting("drainTimeoutMs")?.as_u64());
+    Duration::from_millis(set.unwrap_or(OTHERWISE))
 }
 
 fn lock<T>(guarded: &Mutex<T>) -> MutexGuard<'_, T> {

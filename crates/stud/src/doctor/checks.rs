@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use stud_contract_meta::Result;
 use stud_core::audit;
 use stud_core::ground::Ground;
+use stud_core::model::Answering;
 use stud_core::redact::Redactor;
 use stud_core::secrets::{Env, ReferenceKind, SecretReference, UserVault, Vault as _};
 use stud_core::store::Store;
@@ -45,8 +46,7 @@ pub(super) fn keys(ground: &Ground) -> Vec<Diagnostic> {
         Arc::new(UserVault::new(root)),
         Arc::new(Redactor::new()),
     );
-    let active = ground.settings.get("active", "provider");
-    let active = active.and_then(|set| set.value.as_str());
+    let active = Answering::of(&ground.settings).id();
     let mut problems = Vec::new();
     for set in ground.settings.effective() {
         let Some(id) = set.key.strip_prefix("providers.") else {
@@ -62,7 +62,7 @@ pub(super) fn keys(ground: &Ground) -> Vec<Diagnostic> {
             .of(id)
             .file(set.path)
             .field(format!("/providers/{id}/apiKeyRef"));
-        problems.push(if active == Some(id) {
+        problems.push(if active == id {
             missing
         } else {
             missing.downgraded()

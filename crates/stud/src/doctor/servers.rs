@@ -8,12 +8,12 @@ use crate::output::told;
 
 /// What cannot be found out about servers. That nobody has decided about one is no problem, because a session asks.
 pub(super) fn problems(servers: &[Surveyed]) -> Vec<Diagnostic> {
-    let unknown = servers.iter().filter_map(|server| match &server.trust {
-        Trust::Unknown(error) => Some(error.clone()),
-        Trust::Trusted(_) | Trust::Undecided | Trust::Changed => None,
+    let unreadable = servers.iter().filter_map(|server| match &server.trust {
+        Trust::Unavailable(error) => Some(error.clone()),
+        Trust::Trusted(_) | Trust::Unknown | Trust::Changed => None,
     });
     let mut problems: Vec<Diagnostic> = Vec::new();
-    for error in unknown {
+    for error in unreadable {
         // One list that cannot be read is one problem, however many servers it is about.
         if problems
             .iter()
@@ -57,13 +57,13 @@ pub(super) fn next(server: &Surveyed) -> String {
         Trust::Trusted(_) => {
             format!("a session connects to it; `/trust --clear-mcp {id}` in one forgets the trust")
         }
-        Trust::Undecided => {
+        Trust::Unknown => {
             "start `stud` in a terminal, which asks before it starts or reaches it".to_owned()
         }
         Trust::Changed => {
             "it was trusted when it was configured otherwise; start `stud` in a terminal, which asks again"
                 .to_owned()
         }
-        Trust::Unknown(_) => "mend the list of decisions, which is among the problems".to_owned(),
+        Trust::Unavailable(_) => "mend the list of decisions, which is among the problems".to_owned(),
     }
 }

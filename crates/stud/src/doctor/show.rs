@@ -1,5 +1,6 @@
 //! The findings for people.
 
+use stud_core::model::{Model, STAND_IN};
 use stud_diagnostics::{printable, printable_within};
 
 use super::{Findings, Trust, servers};
@@ -90,11 +91,22 @@ impl Findings {
 
     fn answers(&self) -> String {
         match &self.model {
-            Some(model) if model.provider_id == "echo" => {
+            Some(model) if model.provider_id == STAND_IN => {
                 "echo, a stand-in that repeats what you say; `stud setup` sets up a real provider"
                     .to_owned()
             }
-            Some(model) => format!("{} {}", model.provider_id, model.model_id),
+            Some(model) => {
+                let Model {
+                    provider_id,
+                    model_id,
+                } = model;
+                match self.unchosen {
+                    0 => format!("{provider_id} {model_id}"),
+                    several => format!(
+                        "{provider_id} {model_id}, the first of {several} that are set up; `active.provider` chooses"
+                    ),
+                }
+            }
             None => "nobody".to_owned(),
         }
     }

@@ -12,7 +12,8 @@ use stud_sdk::{Cx, Result, Value};
     id = "params",
     name = "params",
     category = "model",
-    argument_hint = "[path=value …]"
+    argument_hint = "[path=value …]",
+    turn_safe
 )]
 async fn params(input: RawArgs, cx: &Cx) -> Result<Rendered> {
     let set = words::read(&input.raw)?;

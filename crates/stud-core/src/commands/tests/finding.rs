@@ -115,3 +115,15 @@ fn a_command_is_looked_up_when_it_runs() {
     block_on(room.dispatch("load", "".into())).unwrap();
     assert!(block_on(room.dispatch("late", "".into())).is_ok());
 }
+
+#[test]
+fn a_name_that_nobody_has_is_looked_for_once_more() {
+    let room = room();
+    room.add("late", "greet", |_| {});
+    *lock(&room.late) = lock(&room.handlers).pop();
+    block_on(room.dispatch("greet", CommandArgs::default())).unwrap();
+    let unknown = block_on(room.dispatch("nobody", CommandArgs::default())).unwrap_err();
+    assert_eq!(unknown.code(), "CommandUnknown");
+    let gone = block_on(room.dispatch("gone", CommandArgs::default())).unwrap_err();
+    assert_eq!(gone.code(), closed().code(), "why it cannot be fetched");
+}
