@@ -255,5 +255,5 @@ fn servers_are_told_with_their_trust_and_not_started() {
     world.write("home/mcp-trust.json", "{");
     let found = doctor(&world, 1);
     assert_eq!(problems(&found), ["error Session/MCPTrustUnavailable"]);
-    assert_eq!(found["mcp"][2]["trust"], "unknown");
+    assert_eq!(found["mcp"][2]["trust"], "unavailable");
 }
