@@ -226,7 +226,8 @@ impl Session {
         self.metrics.dispose();
         if let Some(trail) = &self.books.trail {
             let _ = trail.close();
-            if unused {
+            // A command may have decided something in a session in which nothing was said.
+            if unused && !trail.is_eventful() {
                 trail.discard();
             }
         }
