@@ -158,6 +158,19 @@ impl Books {
     }
 
     fn entry(
+    /// Puts on record that what a record announced could not be done. Both say the same, and this one why.
+    pub(crate) fn audit_failed(
+        &self,
+        class: &str,
+        kind: Option<&str>,
+        correlation_id: &str,
+        mut payload: Value,
+        error: &Error,
+    ) {
+        payload["error"] = told(error);
+        self.audit(class, kind, correlation_id, payload);
+    }
+
         &self,
         actor: &str,
         class: &str,
@@ -223,6 +236,15 @@ impl std::fmt::Debug for Books {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Books")
             .field("session_id", &self.session_id)
+/// What is told of an error beside other facts.
+pub(crate) fn told(error: &Error) -> Value {
+    json!({
+        "class": error.class(),
+        "code": error.code(),
+        "message": error.message(),
+    })
+}
+
             .finish_non_exhaustive()
     }
 }

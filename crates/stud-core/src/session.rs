@@ -39,6 +39,7 @@ use crate::toolbox::Toolbox;
 
 mod aftermath;
 mod choice;
+mod chronicle;
 mod commands;
 mod inputs;
 mod kept;
@@ -446,17 +447,6 @@ impl Session {
     /// The same, shared, with what was found out about each message.
     pub(crate) fn history(&self) -> Vec<Arc<Kept>> {
         lock(&self.conversation).history()
-    }
-
-    fn lifecycle(&self, event: &str) {
-        let payload = json!({
-            "event": event,
-            "sessionId": self.id(),
-            "storeId": self.store.store_id(),
-        });
-        let correlation_id = self.correlation_id();
-        self.books
-            .audit("SessionLifecycle", Some(event), &correlation_id, payload);
     }
 
     fn publish_state(&self, name: &str, payload: &Value) {

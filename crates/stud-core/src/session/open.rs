@@ -227,15 +227,6 @@ impl Session {
     /// Ties up what the last process left, and tells that the session is back.
     fn resumed(&self, unsaved_turn: Option<String>) {
         self.tie_up(unsaved_turn);
-        if self.snapshot_bytes() > SNAPSHOT_BUDGET {
-            let payload = json!({
-                "site": "pre-hydration",
-                "actualBytes": self.snapshot_bytes(),
-                "thresholdBytes": SNAPSHOT_BUDGET,
-                "recommendation": "/compact",
-            });
-            self.publish_state("ManifestSizeBudgetExceeded", &payload);
-        }
         self.lifecycle("resume");
     }
 
@@ -251,6 +242,10 @@ impl Session {
 }
 
 /// One process at a time writes a session. The trail is the first thing that a second one cannot have.
+        let bytes = self.snapshot_bytes();
+        if bytes > SNAPSHOT_BUDGET {
+            self.over_budget("pre-hydration", bytes);
+        }
 fn in_use(session_id: &str, error: Error) -> Error {
     if error.context().get("inUse") != Some(&true.into()) {
         return error;
