@@ -13,7 +13,7 @@ use crate::inspect::inspect;
 use crate::load::{Stores, load};
 use crate::registry::Registry;
 use crate::retire::retire;
-use crate::track::{Origin, Refused, Track};
+use crate::track::{Origin, Refused, Track, Verdict};
 use crate::validate::validate;
 
 /// What runs in a plugin's place after a reload.
@@ -30,12 +30,14 @@ pub(crate) struct Reloaded {
 ///
 /// The new generation goes through every stage before the old one is touched: if it is refused, nothing has changed.
 /// Old and new do not run side by side: the old one is retired between `bind` and `activate` of the new. If the new one
-/// then fails to come up, the old build is brought to life again.
+/// then fails to come up, the old build is brought to life again. `judged` hears whether a pinned library is the pinned
+/// one, before anything comes of it.
 pub(crate) fn reload(
     registry: &Registry,
     id: &str,
     ground: &Ground,
     means: &Means,
+    judged: impl FnOnce(Verdict),
 ) -> Result<Reloaded, Diagnostic> {
     let Some(old) = registry.get(id) else {
         return Err(not_found(registry, id));
@@ -88,7 +90,15 @@ pub(crate) fn reload(
     } else {
         Wanted::Loaded
     };
-    let bound = load(validated, &Stores::below(&ground.places.global_root))
+    let loaded = load(validated, &Stores::below(&ground.places.global_root));
+    let integrity = match &loaded {
+        Ok(loaded) => loaded.plugin.track.integrity,
+        Err(refusal) => refusal.track.integrity,
+    };
+    if let Some(verdict) = integrity {
+        judged(verdict);
+    }
+    let bound = loaded
         .and_then(|loaded| bind(loaded, &means.limits))
         .map_err(refused)?;
     let parting = retire(old, &means.limits);

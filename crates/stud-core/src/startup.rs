@@ -390,7 +390,7 @@ impl Started {
         means: &Means,
         id: &str,
     ) -> Result<Arc<Active>, Diagnostic> {
-        let reloaded = reload(&self.registry, id, ground, means)?;
+        let reloaded = reload(&self.registry, id, ground, means, |_| {})?;
         self.registry = reloaded.registry;
         match reloaded.problem {
             None => Ok(reloaded.active),

@@ -14,7 +14,7 @@ use crate::platform;
 use crate::reload::{not_found, reload};
 use crate::session::{Job, Moment, Session};
 use crate::sync::{Promised, promise};
-use crate::track::told;
+use crate::track::{Verdict, told};
 use crate::work::{block_on, elsewhere};
 
 /// Loads what is now in a plugin's place. A UI is first let finish the prompt it shows.
@@ -31,7 +31,8 @@ pub(crate) fn replace(
     let registry = session.plugins();
     let old = registry.get(id).cloned();
     session.part_with(id);
-    match reload(&registry, id, ground, means) {
+    let judged = |verdict: Verdict| session.audit_integrity(id, verdict);
+    match reload(&registry, id, ground, means, judged) {
         Ok(reloaded) => {
             session.set_plugins(reloaded.registry);
             session.attend(&reloaded.active);

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::Session;
 use super::memory::SNAPSHOT_BUDGET;
 use crate::audit::LIFECYCLE;
+use crate::track::Verdict;
 
 impl Session {
     /// Puts on record that the session began, went on, or ended.
@@ -25,6 +26,13 @@ impl Session {
         let correlation_id = self.correlation_id();
         self.books
             .audit(LIFECYCLE, Some(event), &correlation_id, facts);
+    }
+
+    /// Puts on record whether a plugin is the one that was pinned.
+    pub(crate) fn audit_integrity(&self, ext_id: &str, verdict: Verdict) {
+        let correlation_id = self.correlation_id();
+        let facts = verdict.facts(ext_id);
+        self.books.audit("Integrity", None, &correlation_id, facts);
     }
 
     /// A snapshot weighs more than it should. That stops nothing, and is told, and put on record.
