@@ -211,7 +211,11 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
 impl Session {
     /// A subscriber fails or falls behind, which is known to everyone who looks.
     fn troubled(&self, trouble: &Trouble) {
-        let payload = json!({"reason": trouble.message, "extId": trouble.ext_id});
+        let payload = json!({
+            "reason": trouble.reason,
+            "cause": trouble.cause,
+            "extId": trouble.ext_id,
+        });
         let correlation_id = &trouble.correlation_id;
         self.books
             .audit("SuppressedError", None, correlation_id, payload);
@@ -238,14 +242,14 @@ impl Session {
             "trigger": Trigger::Resume.as_str(),
         });
         self.publish_state("SessionResumed", &payload);
-    }
-}
-
-/// One process at a time writes a session. The trail is the first thing that a second one cannot have.
         let bytes = self.snapshot_bytes();
         if bytes > SNAPSHOT_BUDGET {
             self.over_budget("pre-hydration", bytes);
         }
+    }
+}
+
+/// One process at a time writes a session. The trail is the first thing that a second one cannot have.
 fn in_use(session_id: &str, error: Error) -> Error {
     if error.context().get("inUse") != Some(&true.into()) {
         return error;
