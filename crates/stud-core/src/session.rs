@@ -328,6 +328,17 @@ impl Session {
         cancelled: CancellationToken,
         payload: Payload,
     ) -> Raised {
+        self.ask_about(None, ext_id, cancelled, payload)
+    }
+
+    /// The same about a tool call that the question does not name.
+    pub(crate) fn ask_about(
+        &self,
+        tool_call_id: Option<&str>,
+        ext_id: Option<&str>,
+        cancelled: CancellationToken,
+        payload: Payload,
+    ) -> Raised {
         let asker = Asker {
             ext_id: ext_id.map(str::to_owned),
             correlation_id: self.correlation_id(),
@@ -335,6 +346,7 @@ impl Session {
             cancelled,
             timeout: self.patience(&payload),
             spawned_at: None,
+            tool_call_id: tool_call_id.map(str::to_owned),
         };
         self.prompts.raise(asker, payload)
     }

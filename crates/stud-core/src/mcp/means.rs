@@ -107,6 +107,7 @@ impl Means {
             cancelled: self.over.clone(),
             timeout: None,
             spawned_at: None,
+            tool_call_id: None,
         };
         self.prompts.raise(asker, payload)
     }
