@@ -212,3 +212,33 @@ fn last(run: &Run) -> Value {
     let last = run.stdout.lines().last().unwrap_or_default();
     serde_json::from_str(last).unwrap_or_else(|_| panic!("{run:#?}"))
 }
+
+#[test]
+fn whether_a_plugin_is_the_pinned_one_is_on_record() {
+    in_both_forms(|bench| {
+        let place = "home/tools/fixture-tools";
+        bench.place("fixture-tools", place, |_| {});
+        let pinned = bench.world.stud(&["plugin", "pin", "fixture-tools"]);
+        assert_eq!(pinned.status, 0, "{pinned:#?}");
+        let verdict = |word: &str| json!({"extensionId": "fixture-tools", "verdict": word});
+        let verdicts = || -> Vec<Value> {
+            let records = bench.audited("Integrity").into_iter();
+            records.map(|mut record| record["payload"].take()).collect()
+        };
+        bench.headless(&[], "hello").answer();
+        assert_eq!(verdicts(), [verdict("ok")]);
+        bench.place("fixture-tools", place, |manifest| {
+            manifest["description"] = "another one".into();
+        });
+        bench.headless(&[], "hello").answer();
+        assert_eq!(verdicts(), [verdict("mismatch")]);
+        // A session that does not begin has no trail.
+        let sessions = bench.sessions().len();
+        bench.settings(&json!({"securityMode": {"allowlist": ["x"]}}));
+        assert_eq!(bench.headless(&[], "hello").status, 1);
+        assert_eq!(bench.sessions().len(), sessions);
+        let deeds = bench.deeds();
+        let deed = deeds.iter().find(|deed| deed["type"] == "Integrity");
+        assert_eq!(deed.unwrap()["payload"], verdict("mismatch"));
+    });
+}

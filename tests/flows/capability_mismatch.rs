@@ -194,6 +194,17 @@ fn a_session_does_not_begin_with_a_model_that_will_not_do() {
             "{run:#?}"
         );
         assert!(backend.models().is_empty());
-        assert!(bench.sessions().is_empty(), "nothing was begun");
+        // Nothing was begun that could be gone on with, and why is on record.
+        let session = bench.sessions().pop().unwrap();
+        let folder = bench.world.home().join("sessions").join(session);
+        let kept = std::fs::read_dir(folder).unwrap();
+        let kept: Vec<_> = kept.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(kept, ["audit"]);
+        let rejected = bench.audited("ModelSwitchRejected");
+        assert_eq!(
+            rejected[0]["payload"]["reason"]["code"],
+            "MissingCapability"
+        );
+        assert_eq!(bench.headless(&["--continue"], "hello").status, 1);
     });
 }

@@ -126,6 +126,12 @@ fn on_record(bench: &Bench, completed: &Value) {
         assert_eq!(&audited["payload"][key], value, "{key}");
     }
     assert_eq!(audited["payload"]["droppedMessages"], 8);
+    let exchange = bench.audited("ProviderExchange").into_iter();
+    let summary = exchange.filter(|record| record["payload"]["purpose"] == "summary");
+    let summary: Vec<Value> = summary.collect();
+    let kinds: Vec<_> = summary.iter().map(|record| &record["kind"]).collect();
+    assert_eq!(kinds, ["ProviderRequest", "ProviderResponse"]);
+    assert_eq!(summary[1]["payload"]["finishReason"], "stop");
     let audited = audited.to_string();
     assert!(!audited.contains(SUMMARY) && !audited.contains("three"));
     let [compaction] = &bench.recorded("compaction")[..] else {
@@ -163,6 +169,7 @@ fn a_conversation_that_outgrows_its_window_is_summarized_on_the_way() {
             assembly,
             [
                 "AssemblyStarted",
+                "ProviderFragmentsResolved",
                 "FragmentsResolved",
                 "BudgetEnforced",
                 "CompactionInvoked",

@@ -21,11 +21,22 @@ fn a_turn_without_tools_passes_five_stages_in_order() {
         assert_eq!(ear.stages(), pairs.concat());
 
         let send = ear.inside("SEND_REQUEST");
-        assert_eq!(send, [["ProviderRequestStarted"]]);
+        assert_eq!(send, [["ProviderRequestStarted", "SpanStart"]]);
         let stream = ear.inside("STREAM_RESPONSE");
         assert_eq!(
             stream,
-            [["ProviderTokensStreamed", "ProviderRequestCompleted"]]
+            [[
+                "ProviderTokensStreamed",
+                "SpanEnd",
+                "ProviderRequestCompleted"
+            ]]
+        );
+        let gathered = &ear.heard("ProviderFragmentsResolved")[0];
+        assert_eq!(members(gathered), ["fragmentCount", "providerCount"]);
+        let span = &ear.heard("SpanEnd")[0];
+        assert_eq!(
+            (&span["name"], &span["outcome"]),
+            (&json!("provider-request"), &json!("ok"))
         );
         let render = ear.inside("RENDER");
         assert_eq!(render, [["TurnRendered"]], "the UI is called exactly once");
@@ -178,6 +189,23 @@ fn a_turn_is_on_record_from_its_start_to_its_end() {
         let exchange = bench.audited("ProviderExchange");
         let kinds: Vec<_> = exchange.iter().map(|record| &record["kind"]).collect();
         assert_eq!(kinds, ["ProviderRequest", "ProviderResponse"]);
+        let response = &exchange[1]["payload"];
+        assert_eq!(
+            members(response),
+            [
+                "durationMs",
+                "estimatedOutputTokens",
+                "finishReason",
+                "modelId",
+                "outputTokens",
+                "providerId",
+                "usage"
+            ]
+        );
+        // What was saved at the end of the turn is not saved again at the end of the session.
+        let life = bench.audited("SessionLifecycle");
+        let life: Vec<_> = life.iter().map(|record| &record["kind"]).collect();
+        assert_eq!(life, ["start", "save", "end"]);
     });
 }
 
@@ -233,6 +261,15 @@ fn a_provider_that_fails_ends_its_turn_and_not_the_session() {
             (&failure["errorClass"], &failure["errorCode"]),
             (&json!("ProviderTransient"), &json!("Unauthorized"))
         );
+        let exchange = bench.audited("ProviderExchange");
+        let response = &exchange[1]["payload"];
+        assert_eq!(response["finishReason"], "error");
+        let error = &response["error"];
+        assert_eq!(
+            (&error["class"], &error["code"]),
+            (&failure["errorClass"], &failure["errorCode"])
+        );
+        assert_eq!(error["message"], failure["message"]);
         assert_eq!(ui.heard("SessionTurnEnd").len(), 2);
         let kinds = bench.audited("Turn").into_iter();
         let kinds: Vec<_> = kinds.map(|mut record| record["kind"].take()).collect();

@@ -83,6 +83,10 @@ fn the_halt_is_on_record_once_and_no_result_is_made_up() {
             (&json!("mode-gate"), &json!("gt_run"), &json!("ls"))
         );
         assert!(payload["reason"].is_string());
+        assert!(payload["toolCallId"].is_string());
+        for of_stage in ["stageExecutionId", "attempt", "proposalId", "argsDigest"] {
+            assert_eq!(payload.get(of_stage), Some(&Value::Null), "{of_stage}");
+        }
         let turn = bench.audited("Turn");
         assert_eq!(turn[1]["kind"], "TurnEnded");
         assert_eq!(turn[1]["payload"]["status"], "halted");

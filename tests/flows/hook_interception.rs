@@ -62,6 +62,7 @@ fn guards_come_first_then_transforms_then_observers() {
                 ["durationMs", "extensionId", "slot", "subKind"]
             );
             assert_eq!(fired["slot"], slot);
+            assert!(fired["durationMs"].is_u64(), "{fired}");
         }
         assert_eq!(fired[0]["subKind"], "guard");
         assert_eq!(fired[2]["subKind"], "transform");
@@ -333,7 +334,12 @@ fn every_slot_shows_what_passes_there() {
             let [shown] = &seen(slot)[..] else {
                 panic!("one answer was shown");
             };
-            assert_eq!(members(shown), ["correlationId", "text"]);
+            assert_eq!(members(shown), ["correlationId", "monotonicTs", "text"]);
+            let place = |payload: &Value| -> u64 {
+                let place = payload["monotonicTs"].as_str().unwrap();
+                place.parse().unwrap()
+            };
+            assert!(place(shown) > place(&seen("RECEIVE_INPUT/post")[0]));
         }
     });
 }

@@ -155,10 +155,16 @@ fn without_anybody_to_ask_only_yolo_goes_in() {
             run.stderr.contains("Validation/HeadlessTrustRequired"),
             "{run:#?}"
         );
-        assert!(bench.deeds().is_empty());
+        let [refused] = &bench.deeds()[..] else {
+            panic!("{:#?}", bench.deeds());
+        };
+        assert_eq!(
+            (&refused["type"], &refused["payload"]["decision"]),
+            (&json!("TrustDecision"), &json!("refused"))
+        );
         let run = bench.headless(&["--yolo"], CALL);
         assert_eq!(run.result()["result"]["ran"], "ls");
-        let [deed] = &bench.deeds()[..] else {
+        let [_, deed] = &bench.deeds()[..] else {
             panic!("{:#?}", bench.deeds());
         };
         assert_eq!(

@@ -156,7 +156,18 @@ fn a_session_that_outgrows_its_snapshot_says_so_and_goes_on() {
         );
         assert!(exceeded["actualBytes"].as_u64().unwrap() > 8 << 20);
         assert_eq!(exceeded["recommendation"], "/compact");
+        let sites = || -> Vec<Value> {
+            let records = bench.audited("SessionLifecycle").into_iter();
+            records
+                .filter(|record| record["kind"] == "ManifestSizeBudgetExceeded")
+                .map(|mut record| record["payload"]["site"].take())
+                .collect()
+        };
+        assert_eq!(sites(), ["pre-save"]);
         let run = bench.headless(&["--continue"], "again");
         assert_eq!(run.answer(), "USER again");
+        let exceeded = ear.heard("ManifestSizeBudgetExceeded");
+        assert_eq!(exceeded[1]["site"], "pre-hydration");
+        assert_eq!(sites()[..2], ["pre-save", "pre-hydration"]);
     });
 }

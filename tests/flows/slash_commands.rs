@@ -321,6 +321,11 @@ fn trust_is_given_and_taken_back() {
         let run = bench.headless(&["--json"], &format!("/trust revoke {folder}"));
         let revoked = json!({"revoked": true, "target": target});
         assert!(run.stdout.contains(&revoked.to_string()), "{run:#?}");
+        // Nothing was said in that session, and what was decided stays on record.
+        assert_eq!(
+            decided(&bench.audit()),
+            [json!({"decision": "revoked", "scope": "project", "target": target})]
+        );
         let listed = bench.world.stud(&["trust", "--list", "--json"]);
         assert!(
             listed.stdout.contains(r#""trusted": []"#) || listed.stdout.contains(r#""trusted":[]"#)
@@ -391,5 +396,41 @@ fn a_conversation_that_is_short_enough_stays_and_that_is_on_record() {
         assert_eq!(ear.heard("CompactionCompleted")[0]["segmentsCompacted"], 0);
         let records = bench.audited("Compaction");
         assert_eq!(records.last().unwrap()["payload"]["segmentsCompacted"], 0);
+    });
+}
+
+#[test]
+fn what_a_command_could_not_do_is_on_record_before_and_after() {
+    in_both_forms(|bench| {
+        let project = bench.world.project().join(".stud");
+        std::fs::create_dir_all(&project).unwrap();
+        let target = project.canonicalize().unwrap().display().to_string();
+        let mut talk = bench.talk(&[]);
+        talk.say("hello");
+        talk.hears("USER hello");
+        bench.world.write("home/trust.json", "{");
+        talk.say(&format!("/trust grant {}", bench.world.project().display()));
+        talk.is_asked("TrustStoreUnavailable");
+        bench.world.write("home/settings.json", "{");
+        talk.say("/network-policy deny a.org");
+        talk.is_asked("Deny tools to reach a.org?");
+        talk.say("y");
+        talk.is_asked("Validation/SettingsShapeInvalid");
+        bench.world.write("home/settings.json", "{}");
+        std::fs::remove_file(bench.world.path("home/trust.json")).unwrap();
+        talk.end();
+        let granted = json!({"decision": "granted", "scope": "project", "target": target});
+        let denied = json!({"action": "deny", "host": "a.org"});
+        for (class, facts) in [("TrustDecision", granted), ("NetworkPolicyChange", denied)] {
+            let records = bench.audited(class);
+            let [announced, failed] = &records[..] else {
+                panic!("{records:#?}");
+            };
+            assert_eq!(announced["payload"], facts);
+            let mut failed = failed["payload"].clone();
+            assert!(failed["error"]["code"].is_string(), "{failed}");
+            failed.as_object_mut().unwrap().remove("error");
+            assert_eq!(failed, facts);
+        }
     });
 }

@@ -17,4 +17,5 @@ mod context;
 mod models;
 mod compaction;
 mod late;
+mod logs;
 mod program;

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use stud_core::audit::AuditQuery;
 use stud_core::ground::EmbeddedPlugin;
 use stud_core::launch::{Launch, Resume};
 use stud_core::session::{Ending, SecurityMode};
@@ -412,6 +413,17 @@ fn a_turn_that_is_called_off_leaves_no_call_without_a_result() {
     second.session().close().unwrap();
 }
 
+/// What is on record of the times a session was saved.
+fn saves(live: &Live) -> Vec<serde_json::Map<String, Value>> {
+    let trail = live.session().books().trail.as_ref().unwrap();
+    let query = AuditQuery {
+        kind: Some("save".to_owned()),
+        ..AuditQuery::default()
+    };
+    let records = trail.query(&query).unwrap().into_iter();
+    records.map(|record| record.payload).collect()
+}
+
 #[test]
 fn a_snapshot_that_cannot_be_written_fails_its_turn_and_not_the_session() {
     let world = World::new();
@@ -432,6 +444,11 @@ fn a_snapshot_that_cannot_be_written_fails_its_turn_and_not_the_session() {
     let told = one.heard("SuppressedError");
     assert_eq!(told["payload"]["reason"], "the session could not be saved");
     assert_eq!(one.all_heard("SessionPersisted").len(), 1);
+    let saves = saves(&live);
+    let failed = saves.last().unwrap();
+    assert_eq!(failed["error"]["code"], "StoreUnavailable");
+    // The one that worked, the one that was tried, and that it failed.
+    assert_eq!(saves.len(), 3, "{saves:#?}");
 
     std::fs::remove_dir_all(&manifest).unwrap();
     let third = live.say("third").answered();

@@ -150,3 +150,10 @@ pub fn code_of(error: &Value) -> String {
     let text = |member: &str| error[member].as_str().unwrap_or("?").to_owned();
     format!("{}/{}", text("class"), text("code"))
 }
+
+/// The error behind the payload of a `SuppressedError`.
+pub fn cause_of(payload: &Value) -> Value {
+    let cause = payload["cause"].as_str();
+    let error = cause.and_then(|cause| serde_json::from_str(cause).ok());
+    error.unwrap_or_else(|| fail(&format!("{payload:#} has no error for its cause")))
+}

@@ -12,7 +12,7 @@ mod live;
 mod terminal;
 
 pub use core::Core;
-pub use door::{Called, Calling, Door, code_of};
+pub use door::{Called, Calling, Door, cause_of, code_of};
 pub use fixtures::{
     Carried, carried, fixture, mcp_server, opened_copies, stud_program, target_folder,
     workspace_root,

@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 use stud_abi::{CallContext, CancellationToken, EventHeader};
 use stud_contract_interaction::{Request, Response};
 use stud_contract_logger::{Accepts, Record, RecordKind, Severity};
-use stud_contract_meta::Result;
+use stud_contract_meta::{Error, Result};
 use stud_contract_ui::Role;
 use stud_host_api::audit::AuditRecord;
 use stud_host_api::metrics::{DiagnosticItem, Level};
 use stud_host_api::{BoxFuture, CallIds};
 
 use crate::activate::{Active, Running};
-use crate::books::Listener;
+use crate::books::{Books, Listener};
 use crate::deadline::{in_time, rest};
 use crate::events::{Bus, Event, Service, Subscriber};
 use crate::ids;
@@ -66,7 +66,7 @@ impl Session {
                     self.books().bus.subscribe(sink.clone(), Service::Apart);
                 }
                 if members.accepts.audit || members.accepts.diagnostics {
-                    self.books().listen(Feed::new(sink));
+                    self.books().listen(Feed::new(sink, self.books()));
                 }
             }
             _ => {}
@@ -198,9 +198,8 @@ impl Subscriber for Sink {
     }
 
     fn hear(&self, event: &Event) -> Result<()> {
-        let severity = severity(&event.name);
         // Most events are not for most logs, and taking one apart is the larger part of the work.
-        if severity < self.accepts.min_severity {
+        if !self.hears(&event.name) {
             return Ok(());
         }
         let payload = match serde_json::from_str(&event.payload) {
@@ -211,15 +210,25 @@ impl Subscriber for Sink {
         self.take(&Record {
             name: event.name.to_string(),
             kind: RecordKind::Event,
-            severity,
+            severity: if is_called_off(&payload) {
+                Severity::Info
+            } else {
+                severity(&event.name)
+            },
             correlation_id: event.correlation_id.to_string(),
-            timestamp: platform::rfc3339(platform::now()),
+            timestamp: platform::rfc3339(event.at),
             payload,
         })
     }
 }
 
-/// How much an event matters to a log.
+/// Whether an event tells of something that was called off, which is no failure whatever the event is called.
+fn is_called_off(payload: &Map<String, Value>) -> bool {
+    let class = payload.get("errorClass");
+    class.is_some_and(|class| class == "Cancellation")
+}
+
+/// How much an event matters to a log, as far as its name tells.
 fn severity(name: &str) -> Severity {
     match name {
         "ProviderTokensStreamed" | "ProviderReasoningStreamed" | "TokenEmitted" => Severity::Trace,
@@ -250,9 +259,11 @@ enum Told {
 }
 
 impl Feed {
-    fn new(sink: Arc<Sink>) -> Self {
+    fn new(sink: Arc<Sink>, books: &Arc<Books>) -> Self {
         let ext_id = sink.plugin.identity().ext_id.as_str().to_owned();
         let accepts = sink.accepts;
+        // The books hold this.
+        let books = Arc::downgrade(books);
         let mailbox = Mailbox::new(Pace::Leisurely, move |told: VecDeque<Told>| {
             sink.gather();
             for told in told {
@@ -260,8 +271,11 @@ impl Feed {
                     Told::Audit(record) => audit_record(*record),
                     Told::Diagnostic(record) => record,
                 };
-                // A logger that fails here fails for events too, and there it is told.
-                let _ = sink.take(&record);
+                if let Err(error) = sink.take(&record)
+                    && let Some(books) = books.upgrade()
+                {
+                    suppress(&books, &sink, &record, &error);
+                }
             }
         });
         Self {
@@ -287,6 +301,17 @@ impl Listener for Feed {
         if self.accepts.diagnostics {
             self.mailbox.post(Told::Diagnostic(diagnostic_record(item)));
         }
+    }
+}
+
+/// A logger failed. It is reported once: failing to take that report, or what is said of the logger itself, is not.
+fn suppress(books: &Books, sink: &Sink, record: &Record, error: &Error) {
+    let ext_id = sink.plugin.identity().ext_id.as_str();
+    let is_own = |source: &Value| source == ext_id;
+    let about_itself =
+        record.kind == RecordKind::Diagnostic && record.payload.get("source").is_some_and(is_own);
+    if record.name != "SuppressedError" && !about_itself {
+        books.suppress_hearing(ext_id, &record.name, &record.correlation_id, error);
     }
 }
 

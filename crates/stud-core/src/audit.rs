@@ -49,6 +49,9 @@ pub const CORE: &str = "core";
 /// The name of the file in a session's audit folder.
 pub const FILE: &str = "trail.jsonl";
 
+/// The class of what a session's beginning and end leave on record.
+pub(crate) const LIFECYCLE: &str = "SessionLifecycle";
+
 /// Something to put on record. The trail adds the session, the time, the number and the hashes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Entry {
@@ -99,6 +102,8 @@ struct State {
     seq: u64,
     last_hash: String,
     last_time: String,
+    /// Whether more is on record than when the session began and ended.
+    eventful: bool,
     /// Why nothing can be added any more.
     unusable: Option<String>,
 }
@@ -135,6 +140,7 @@ impl Trail {
                 seq: 0,
                 last_hash: GENESIS.to_owned(),
                 last_time: String::new(),
+                eventful: false,
                 unusable: None,
             },
             Some(last) => State {
@@ -142,6 +148,8 @@ impl Trail {
                 seq: last.seq,
                 last_hash: last.hash,
                 last_time: last.record.timestamp,
+                // Only the end was read, and nobody knows what is before it.
+                eventful: true,
                 unusable: None,
             },
         };
@@ -194,6 +202,7 @@ impl Trail {
         state.seq = seq;
         state.last_hash = line.hash;
         state.last_time.clone_from(&record.timestamp);
+        state.eventful |= record.class != LIFECYCLE;
         Ok(record)
     }
 
@@ -222,6 +231,11 @@ impl Trail {
         // The lock goes with the process at the latest, so failing to give it up early is no failure.
         let _ = self.file.unlock();
         synced
+    }
+
+    /// Whether anything is on record that somebody may want to look up: more than when the session began and ended.
+    pub fn is_eventful(&self) -> bool {
+        lock(&self.state).eventful
     }
 
     /// Takes away the trail of a session in which nothing happened, and the folders it was alone in.

@@ -10,7 +10,7 @@ use stud_host_api::audit::AuditRecord;
 use stud_host_api::metrics::DiagnosticItem;
 
 use crate::audit::{Entry, Trail};
-use crate::events::{Bus, Roused};
+use crate::events::{Bus, Roused, cause};
 use crate::ledger::Ledger;
 use crate::platform;
 use crate::redact::Redactor;
@@ -152,9 +152,23 @@ impl Books {
                     "the audit trail could not be written",
                     correlation_id,
                     &error,
+                    None,
                 );
             }
         }
+    }
+
+    /// Puts on record that what a record announced could not be done. Both say the same, and this one why.
+    pub(crate) fn audit_failed(
+        &self,
+        class: &str,
+        kind: Option<&str>,
+        correlation_id: &str,
+        mut payload: Value,
+        error: &Error,
+    ) {
+        payload["error"] = told(error);
+        self.audit(class, kind, correlation_id, payload);
     }
 
     fn entry(
@@ -180,24 +194,55 @@ impl Books {
 
     /// Tells of an error that stops nothing, and puts it on record.
     pub fn suppress(&self, reason: &str, correlation_id: &str, error: &Error) {
-        let cause = format!("{}/{}: {}", error.class(), error.code(), error.message());
-        let payload = json!({"reason": reason, "cause": cause});
+        let payload = json!({"reason": reason, "cause": cause(error)});
         self.audit("SuppressedError", None, correlation_id, payload);
-        self.tell_suppressed(reason, correlation_id, error);
+        self.tell_suppressed(reason, correlation_id, error, None);
     }
 
-    fn tell_suppressed(&self, reason: &str, correlation_id: &str, error: &Error) {
+    /// The same of a plugin that failed to take what it was told.
+    pub(crate) fn suppress_hearing(
+        &self,
+        ext_id: &str,
+        told: &str,
+        correlation_id: &str,
+        error: &Error,
+    ) {
+        let reason = format!("`{ext_id}` failed to take `{told}`");
+        let payload = json!({"reason": reason, "cause": cause(error), "extId": ext_id});
+        self.audit("SuppressedError", None, correlation_id, payload);
+        self.tell_suppressed(&reason, correlation_id, error, Some(told));
+    }
+
+    fn tell_suppressed(
+        &self,
+        reason: &str,
+        correlation_id: &str,
+        error: &Error,
+        told: Option<&str>,
+    ) {
         let mut payload = json!({
             "type": "SuppressedError",
             "reason": reason,
-            "cause": format!("{}/{}: {}", error.class(), error.code(), error.message()),
+            "cause": cause(error),
             "at": platform::rfc3339(platform::now()),
         });
         if let Some(ext_id) = error.context().get("extId") {
             payload["extId"] = ext_id.clone();
         }
+        if let Some(told) = told {
+            payload["event"] = told.into();
+        }
         self.publish("SuppressedError", correlation_id, &payload);
     }
+}
+
+/// What is told of an error beside other facts.
+pub(crate) fn told(error: &Error) -> Value {
+    json!({
+        "class": error.class(),
+        "code": error.code(),
+        "message": error.message(),
+    })
 }
 
 /// A child's events say whose they are; a payload that is no object is wrapped in one.

@@ -8,6 +8,7 @@
 //! | `AssemblyStarted` | `providerCount`, `tokenizerId`: `null` as long as sizes are estimated |
 //! | `ContextProviderFailed` | `ownerExtId`, `graceful`, `code`; for each that failed |
 //! | `ExclusiveSlotConflict` | `exclusiveSlot`, `winnerExtId`, `loserExtId`; for each that claims a slot in vain |
+//! | `ProviderFragmentsResolved` | `providerCount`, `fragmentCount`: who was asked, and what came of it |
 //! | `FragmentsResolved` | `fragmentCount`, `baseTokens`: what there is without them |
 //! | `FragmentTruncated` | `ownerExtId`, `beforeTokens`, `afterTokens`; for each that was cut |
 //! | `BudgetEnforced` | `fragmentCount` |
@@ -91,6 +92,8 @@ pub(crate) async fn compose(turn: &Turn, model: &Model, base: Base) -> Result<Co
     let started = json!({"providerCount": providers.len(), "tokenizerId": draft.meter.id()});
     turn.publish("AssemblyStarted", &started);
     let fragments = gather::fragments(turn, &providers).await?;
+    let gathered = json!({"providerCount": providers.len(), "fragmentCount": fragments.len()});
+    turn.publish("ProviderFragmentsResolved", &gathered);
     let resolved = json!({
         "fragmentCount": fragments.len(),
         "baseTokens": draft.tokens(),
@@ -324,14 +327,12 @@ fn refuse(code: &Code, message: impl Into<String>) -> Error {
 
 /// Waits for `work`, but not longer than it is wanted.
 async fn unless_cancelled<T>(
+    session: &Session,
     cancelled: &stud_abi::CancellationToken,
     work: impl Future<Output = Result<T>>,
 ) -> Result<T> {
     let done = crate::work::unless(cancelled, work).await;
-    done.unwrap_or_else(|| {
-        let message = "the turn was called off";
-        Err(refuse(&codes::TURN_CANCELLED, message).with("reason", "user"))
-    })
+    done.unwrap_or_else(|| Err(session.turn_called_off()))
 }
 
 #[cfg(test)]

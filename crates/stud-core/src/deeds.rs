@@ -35,6 +35,23 @@ pub(crate) struct Site {
 }
 
 impl Site {
+    /// Puts on record what a command has done, and then does it. If it fails, that is on record too.
+    async fn on_record<T>(
+        &self,
+        class: &str,
+        payload: Value,
+        act: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let correlation_id = self.session.correlation_id();
+        let books = self.session.books();
+        books.audit(class, None, &correlation_id, payload.clone());
+        let done = act.await;
+        if let Err(error) = &done {
+            books.audit_failed(class, None, &correlation_id, payload, error);
+        }
+        done
+    }
+
     /// Puts something on record that the command had done.
     fn audit(&self, class: &str, kind: Option<&str>, payload: Value) {
         let correlation_id = self.session.correlation_id();
@@ -56,12 +73,12 @@ pub(crate) async fn perform(site: Site, deed: Deed) -> Result<Value> {
         Deed::Params { set } => params::set(&site, set).await,
         Deed::ListSessions {} => sessions::list(&site).await,
         Deed::ListTrust {} => trust::list(&site),
-        Deed::GrantTrust { path } => trust::grant(&site, &path),
-        Deed::RevokeTrust { path } => trust::revoke(&site, &path),
+        Deed::GrantTrust { path } => trust::grant(&site, &path).await,
+        Deed::RevokeTrust { path } => trust::revoke(&site, &path).await,
         Deed::ClearMcpTrust { server } => trust::clear_mcp(&site, &server).await,
         Deed::ShowNetworkPolicy {} => Ok(network::show(&site)),
-        Deed::AllowHost { host } => network::add(&site, List::Allow, &host),
-        Deed::DenyHost { host } => network::add(&site, List::Deny, &host),
+        Deed::AllowHost { host } => network::add(&site, List::Allow, &host).await,
+        Deed::DenyHost { host } => network::add(&site, List::Deny, &host).await,
         Deed::SaveAndClose { drain_timeout_ms } => {
             leaving::save_and_close(&site, drain_timeout_ms).await
         }

@@ -11,10 +11,11 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::SystemTime;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use stud_contract_meta::Result;
+use stud_contract_meta::{Error, Result};
 
 use crate::ids;
 use crate::limits::Limits;
@@ -38,6 +39,8 @@ pub struct Event {
     pub correlation_id: Box<str>,
     /// The facts, as JSON. It is written once for all subscribers.
     pub payload: Box<str>,
+    /// When it was put into the stream; never before the event that precedes it.
+    pub at: SystemTime,
 }
 
 /// Hears events.
@@ -88,13 +91,25 @@ pub struct Trouble {
     pub ext_id: String,
     /// What happened in.
     pub correlation_id: String,
-    /// What is wrong.
+    /// What it does not do.
+    pub reason: String,
+    /// Why, as records have it.
+    pub cause: String,
+    /// Both, for a person.
     pub message: String,
+}
+
+/// An error as records have it: its class, code, message and facts as JSON text.
+pub(crate) fn cause(error: &Error) -> String {
+    // Maps with text keys cannot fail to become JSON.
+    serde_json::to_string(error).unwrap_or_else(|_| error.to_string())
 }
 
 struct Stream {
     /// The number of the next event.
     next: u64,
+    /// When the last event was put into it.
+    last_at: SystemTime,
     /// Events that somebody has still to hear; the last one is `next - 1`.
     kept: VecDeque<Arc<Event>>,
     /// What `kept` weighs.
@@ -115,6 +130,7 @@ impl Bus {
         Arc::new_cyclic(|this| Self {
             stream: Mutex::new(Stream {
                 next: 1,
+                last_at: SystemTime::UNIX_EPOCH,
                 kept: VecDeque::new(),
                 bytes: 0,
                 lanes: Vec::new(),
@@ -138,13 +154,9 @@ impl Bus {
         let _ = self.redactor.set(redactor.clone());
     }
 
-    fn tell(&self, ext_id: &str, correlation_id: &str, message: String) {
+    fn tell(&self, trouble: &Trouble) {
         if let Some(told) = self.trouble.get() {
-            told(&Trouble {
-                ext_id: ext_id.to_owned(),
-                correlation_id: correlation_id.to_owned(),
-                message,
-            });
+            told(trouble);
         }
     }
 
@@ -172,17 +184,20 @@ impl Bus {
             if stream.closed {
                 return Roused::default();
             }
-            let event = Event {
-                seq: stream.next,
-                name: name.into(),
-                correlation_id: correlation_id.into(),
-                payload,
-            };
-            let seq = event.seq;
+            let seq = stream.next;
             stream.next += 1;
             if stream.lanes.is_empty() {
                 return Roused::default();
             }
+            // A clock that was set back does not turn the order of events around.
+            stream.last_at = stream.last_at.max(platform::now());
+            let event = Event {
+                seq,
+                name: name.into(),
+                correlation_id: correlation_id.into(),
+                payload,
+                at: stream.last_at,
+            };
             stream.bytes += event.weight();
             stream.kept.push_back(Arc::new(event));
             let skipped = if stream.bytes > BACKLOG_BYTES {
@@ -263,16 +278,23 @@ impl Bus {
     }
 
     /// A handler failed. It is reported once, and a failure to take that report is not.
-    fn suppress(&self, event: &Event, ext_id: &str, error: &stud_contract_meta::Error) {
+    fn suppress(&self, event: &Event, ext_id: &str, error: &Error) {
         if &*event.name == "SuppressedError" {
             return;
         }
         let reason = format!("`{ext_id}` failed to take `{}`", event.name);
-        let mut cause = format!("{}/{}: {}", error.class(), error.code(), error.message());
+        let (mut cause, mut words) = (cause(error), error.to_string());
         if let Some(redactor) = self.redactor.get() {
-            cause = redactor.text(&cause).into_owned();
+            cause = redactor.json(&cause).into_owned();
+            words = redactor.text(&words).into_owned();
         }
-        self.tell(ext_id, &event.correlation_id, format!("{reason}: {cause}"));
+        self.tell(&Trouble {
+            ext_id: ext_id.to_owned(),
+            correlation_id: event.correlation_id.to_string(),
+            message: format!("{reason}: {words}"),
+            reason: reason.clone(),
+            cause: cause.clone(),
+        });
         let payload = json!({
             "type": "SuppressedError",
             "reason": reason,
@@ -286,12 +308,20 @@ impl Bus {
 
     fn lagged(&self, ext_id: &str, behind: u64, stuck: bool) {
         let correlation_id = ids::fresh();
-        let message = if stuck {
-            format!("`{ext_id}` does not come back from an event; {behind} wait for it")
+        let (reason, cause) = if stuck {
+            let reason = format!("`{ext_id}` does not come back from an event");
+            (reason, format!("{behind} wait for it"))
         } else {
-            format!("`{ext_id}` is {behind} events behind")
+            let reason = format!("`{ext_id}` does not keep up with events");
+            (reason, format!("it is {behind} behind"))
         };
-        self.tell(ext_id, &correlation_id, message);
+        self.tell(&Trouble {
+            ext_id: ext_id.to_owned(),
+            correlation_id: correlation_id.clone(),
+            message: format!("{reason}; {cause}"),
+            reason,
+            cause,
+        });
         let payload = json!({"extId": ext_id, "behind": behind, "stuck": stuck});
         self.publish("SubscriberLagged", &correlation_id, &payload);
     }

@@ -215,7 +215,7 @@ impl Hook {
                 "slot": slot,
                 "subKind": self.registration.sub_kind,
                 "extensionId": self.id(),
-                "durationMs": began.elapsed().as_secs_f64() * 1e3,
+                "durationMs": u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
             });
             voice.publish("HookFired", &fired);
         }

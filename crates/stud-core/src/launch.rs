@@ -1,5 +1,6 @@
 //! From prepared plugins to a session in which they take part.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use stud_host_api::session::SecurityMode;
 
 use crate::activate::{Active, Means};
 use crate::approvals::{Allowlist, Approvals, ProjectApprovals};
+use crate::audit::bootstrap::{self, Deed};
 use crate::deeds;
 use crate::desk::Terms;
 use crate::ground::Ground;
@@ -20,6 +22,7 @@ use crate::mcp::{Connector, Setup};
 use crate::metrics::Collector;
 use crate::model::{self, Answering, Model};
 use crate::params::{Params, Setting};
+use crate::platform::Durability;
 use crate::prompts::{Absence, HeadlessGrant};
 use crate::redact::Redactor;
 use crate::registry::Registry;
@@ -31,6 +34,7 @@ use crate::startup::{Plugins, Rising};
 use crate::store::{self, MemoryStore, Store};
 use crate::switch;
 use crate::timer;
+use crate::track::Verdict;
 
 /// How long a tool's prompt waits unless the tool or `interaction.defaultTimeoutMs` says otherwise.
 pub const DEFAULT_TIMEOUT_MS: u64 = 300_000;
@@ -140,6 +144,7 @@ pub fn launch_with(
     let session = match opening.session {
         Some(Ok(session)) => session,
         Some(Err(error)) => {
+            note_integrity(&ground.places.global_root, &started.reports);
             started.stop(&means.limits);
             return Err(error);
         }
@@ -148,6 +153,9 @@ pub fn launch_with(
     let model = Model::chosen(&started.registry, &ground.settings, &started.reports);
     // A person who switches at once does so after this.
     let alone = session.choosing();
+    for (ext_id, verdict) in verdicts(&started.reports) {
+        session.audit_integrity(ext_id, verdict);
+    }
     session.set_plugins(started.registry.clone());
     let refused = started.reports.iter().filter(|report| report.is_refused());
     session.remember_refused(refused.cloned().collect());
@@ -182,6 +190,25 @@ pub fn launch_with(
         diagnostics,
         means,
     })
+}
+
+/// The plugins that are pinned, and whether they are the pinned ones.
+fn verdicts(reports: &[PluginReport]) -> impl Iterator<Item = (&str, Verdict)> {
+    let reports = reports.iter();
+    reports.filter_map(|report| Some((report.ext_id.as_str(), report.integrity?)))
+}
+
+/// Puts on record which plugins are the pinned ones, where there is no session to do so.
+fn note_integrity(global_root: &Path, reports: &[PluginReport]) {
+    let deed = |(ext_id, verdict): (&str, Verdict)| Deed {
+        class: Some("Integrity"),
+        ..Deed::new("Integrity", verdict.facts(ext_id))
+    };
+    let deeds: Vec<Deed> = verdicts(reports).map(deed).collect();
+    if !deeds.is_empty() {
+        // Why there is no session is told either way, and matters more.
+        let _ = bootstrap::note(global_root, &deeds, Durability::Written);
+    }
 }
 
 /// Puts on record which models are declared again and otherwise; the session goes on with what was declared first.

@@ -13,9 +13,9 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::{Durability, JournalBatch, JournalPage, JournalRecord, Page};
-use stud_diagnostics::codes;
 use stud_host_api::session::TranscriptRecord;
 
+use crate::called_off::{Reason, Scope, called_off};
 use crate::platform;
 use crate::redact::Redactor;
 use crate::store::Store;
@@ -152,8 +152,7 @@ impl Ledger {
 
 /// `Cancellation/SessionCancelled`: the session ended first.
 pub(crate) fn closed() -> Error {
-    let code = &codes::SESSION_CANCELLED;
-    Error::new(code.class, code.name, "the session ended first")
+    called_off(Scope::Session, Reason::Parent, "the session ended first")
 }
 
 /// A stored record with its number.

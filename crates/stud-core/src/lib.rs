@@ -49,6 +49,7 @@ mod tokens;
 
 // A session: what is written down, who hears of it, who is asked.
 pub mod store;
+mod called_off;
 pub mod ledger;
 pub mod events;
 pub mod books;

@@ -15,7 +15,7 @@ use stud_diagnostics::{Diagnostic, Stage, codes};
 
 use crate::inspect::LARGEST_LIBRARY;
 use crate::platform::{self, Durability, ReadError};
-use crate::track::{Origin, Refused};
+use crate::track::{Origin, Refused, Track, Verdict};
 use crate::validate::Validated;
 
 /// A plugin whose library is open.
@@ -50,14 +50,13 @@ impl Stores {
 }
 
 /// Opens a plugin's library, or takes the entry of an embedded one.
-pub fn load(plugin: Validated, stores: &Stores) -> Result<Loaded, Refused> {
-    let opened = match &plugin.track.origin {
+pub fn load(mut plugin: Validated, stores: &Stores) -> Result<Loaded, Refused> {
+    let opened = match plugin.track.origin.clone() {
         Origin::Embedded(embedded) => Ok(embedded.entry),
-        Origin::Library(path) => open(&plugin, path, stores),
+        Origin::Library(path) => open(&mut plugin, &path, stores),
     };
     match opened {
         Ok(entry) => {
-            let mut plugin = plugin;
             plugin.track.pass(Stage::Load);
             Ok(Loaded { plugin, entry })
         }
@@ -66,24 +65,17 @@ pub fn load(plugin: Validated, stores: &Stores) -> Result<Loaded, Refused> {
 }
 
 fn open(
-    plugin: &Validated,
+    plugin: &mut Validated,
     path: &Path,
     stores: &Stores,
 ) -> Result<&'static PluginEntry, Diagnostic> {
-    let track = &plugin.track;
-    let failed = |why: String| {
-        track.error(
-            Stage::Load,
-            &codes::OPEN_FAILED,
-            format!("the library cannot be opened: {why}"),
-        )
-    };
-    let bytes =
-        platform::read_file(path, LARGEST_LIBRARY).map_err(|error| failed(error.to_string()))?;
+    let bytes = platform::read_file(path, LARGEST_LIBRARY)
+        .map_err(|error| failed(&plugin.track, &error.to_string()))?;
     // The file may have been replaced since its manifest was read; what is opened must be what was checked.
     let unchanged = Image::parse(&bytes).is_ok_and(|image| image.section() == plugin.section);
     if !unchanged {
-        return Err(track
+        return Err(plugin
+            .track
             .error(
                 Stage::Load,
                 &codes::INTEGRITY_FAILED,
@@ -91,13 +83,19 @@ fn open(
             )
             .help("run the command again"));
     }
-    check_pin(plugin, &bytes, stores)?;
+    let pinned = check_pin(plugin, &bytes, stores);
+    plugin.track.integrity = match &pinned {
+        Ok(pinned) => pinned.then_some(Verdict::Ok),
+        Err(_) => Some(Verdict::Mismatch),
+    };
+    pinned?;
+    let track = &plugin.track;
     let copy = cache(&bytes, path, &stores.cache).map_err(|error| {
-        failed(format!("its copy in the cache cannot be written: {error}"))
-            .help(format!("make `{}` writable", stores.cache.display()))
+        let why = format!("its copy in the cache cannot be written: {error}");
+        failed(track, &why).help(format!("make `{}` writable", stores.cache.display()))
     })?;
     library::open(&copy, &plugin.manifest.entry).map_err(|error| {
-        failed(error.clone())
+        failed(track, &error)
             .with("loader", error)
             .note(format!(
                 "built with rustc {} for {}",
@@ -107,11 +105,17 @@ fn open(
     })
 }
 
-fn check_pin(plugin: &Validated, library: &[u8], stores: &Stores) -> Result<(), Diagnostic> {
+fn failed(track: &Track, why: &str) -> Diagnostic {
+    let message = format!("the library cannot be opened: {why}");
+    track.error(Stage::Load, &codes::OPEN_FAILED, message)
+}
+
+/// Whether the plugin is pinned. One that is not the pinned one is `ExtensionHost/IntegrityFailed`.
+fn check_pin(plugin: &Validated, library: &[u8], stores: &Stores) -> Result<bool, Diagnostic> {
     let path = stores.pin_of(plugin.manifest.ext_id.as_str());
     let pin = platform::read_file(&path, 64 * 1024);
     if matches!(pin, Err(ReadError::Missing)) {
-        return Ok(());
+        return Ok(false);
     }
     let hash = hex(&Sha256::digest(library));
     let failed = |message: String| {
@@ -135,7 +139,7 @@ fn check_pin(plugin: &Validated, library: &[u8], stores: &Stores) -> Result<(), 
         )));
     };
     if expected.eq_ignore_ascii_case(&hash) {
-        return Ok(());
+        return Ok(true);
     }
     Err(
         failed("the library's bytes are not the pinned ones".to_owned())

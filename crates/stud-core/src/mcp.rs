@@ -313,8 +313,11 @@ impl Mcp {
     /// `Validation/MCPServerNotRegistered`, `Session/MCPTrustUnavailable`.
     pub async fn forget(&self, server_id: &str) -> Result<bool> {
         let server = self.server(server_id)?;
-        let was_trusted = server.means.lists.forget(server_id)?;
         server.means.audit_trust(server_id, "unknown", None);
+        let was_trusted = server.means.lists.forget(server_id);
+        let was_trusted = was_trusted.inspect_err(|error| {
+            server.means.audit_untrust_failed(server_id, error);
+        })?;
         server.forget().await;
         Ok(was_trusted)
     }

@@ -97,6 +97,8 @@ pub struct Asker {
     pub timeout: Option<Duration>,
     /// When the child session was opened, for one that asks.
     pub spawned_at: Option<u64>,
+    /// The tool call that is asked about, where the question itself does not name it.
+    pub tool_call_id: Option<String>,
 }
 
 /// The prompts of a session and its children.

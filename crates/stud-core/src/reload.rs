@@ -13,7 +13,7 @@ use crate::inspect::inspect;
 use crate::load::{Stores, load};
 use crate::registry::Registry;
 use crate::retire::retire;
-use crate::track::{Origin, Refused, Track};
+use crate::track::{Origin, Refused, Track, Verdict};
 use crate::validate::validate;
 
 /// What runs in a plugin's place after a reload.
@@ -52,12 +52,14 @@ impl From<Diagnostic> for NotReloaded {
 ///
 /// The new generation goes through every stage before the old one is touched: if it is refused, nothing has changed.
 /// Old and new do not run side by side: the old one is retired between `bind` and `activate` of the new. If the new one
-/// then fails to come up, the plugin takes no part any more; the next reload may bring it back.
+/// then fails to come up, the plugin takes no part any more; the next reload may bring it back. `judged` hears whether a
+/// pinned library is the pinned one, before anything comes of it.
 pub(crate) fn reload(
     registry: &Registry,
     old: &Arc<Active>,
     ground: &Ground,
     means: &Means,
+    judged: impl FnOnce(Verdict),
 ) -> Result<Reloaded, NotReloaded> {
     let identity = old.identity();
     let id = identity.ext_id.as_str();
@@ -111,7 +113,15 @@ pub(crate) fn reload(
         "disposed" if identity.kind != Kind::StateMachine => Wanted::Active,
         _ => Wanted::Loaded,
     };
-    let bound = load(validated, &Stores::below(&ground.places.global_root))
+    let loaded = load(validated, &Stores::below(&ground.places.global_root));
+    let integrity = match &loaded {
+        Ok(loaded) => loaded.plugin.track.integrity,
+        Err(refusal) => refusal.track.integrity,
+    };
+    if let Some(verdict) = integrity {
+        judged(verdict);
+    }
+    let bound = loaded
         .and_then(|loaded| bind(loaded, &means.limits))
         .map_err(refused)?;
     let parting = retire(old, &means.limits);

@@ -10,7 +10,7 @@ use stud_diagnostics::Diagnostic;
 
 use crate::activate::Active;
 use crate::scope::Scope;
-use crate::track::{Origin, Refused, Track};
+use crate::track::{Origin, Refused, Track, Verdict};
 use crate::validate::Validated;
 
 /// One plugin as `stud plugin list` shows it.
@@ -41,6 +41,9 @@ pub struct PluginReport {
     pub generation: u64,
     /// What there is to say about it.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether it is the one that was pinned; nothing unless its library was looked at and is pinned.
+    #[serde(skip)]
+    pub integrity: Option<Verdict>,
     /// What it declares and is given; shown one plugin at a time.
     #[serde(skip)]
     pub details: Option<Details>,
@@ -120,6 +123,7 @@ impl PluginReport {
             path,
             generation,
             diagnostics: track.warnings,
+            integrity: track.integrity,
             details,
         }
     }

@@ -40,6 +40,7 @@ use crate::toolbox::Toolbox;
 
 mod aftermath;
 mod choice;
+mod chronicle;
 mod commands;
 mod inputs;
 mod kept;
@@ -366,6 +367,17 @@ impl Session {
         cancelled: CancellationToken,
         payload: Payload,
     ) -> Raised {
+        self.ask_about(None, ext_id, cancelled, payload)
+    }
+
+    /// The same about a tool call that the question does not name.
+    pub(crate) fn ask_about(
+        &self,
+        tool_call_id: Option<&str>,
+        ext_id: Option<&str>,
+        cancelled: CancellationToken,
+        payload: Payload,
+    ) -> Raised {
         let asker = Asker {
             ext_id: ext_id.map(str::to_owned),
             correlation_id: self.correlation_id(),
@@ -373,6 +385,7 @@ impl Session {
             cancelled,
             timeout: self.patience(&payload),
             spawned_at: None,
+            tool_call_id: tool_call_id.map(str::to_owned),
         };
         self.prompts.raise(asker, payload)
     }
@@ -485,21 +498,6 @@ impl Session {
     /// The same, shared, with what was found out about each message.
     pub(crate) fn history(&self) -> Vec<Arc<Kept>> {
         lock(&self.conversation).history()
-    }
-
-    fn lifecycle(&self, event: &str) {
-        self.lifecycle_with(event, json!({}));
-    }
-
-    /// The same with more to say.
-    fn lifecycle_with(&self, event: &str, facts: Value) {
-        let mut payload = facts;
-        payload["event"] = event.into();
-        payload["sessionId"] = self.id().into();
-        payload["storeId"] = self.store.store_id().into();
-        let correlation_id = self.correlation_id();
-        self.books
-            .audit("SessionLifecycle", Some(event), &correlation_id, payload);
     }
 
     fn publish_state(&self, name: &str, payload: &Value) {

@@ -1,6 +1,7 @@
 //! Spans: how long a piece of core's own work took, and whether it succeeded.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use serde_json::json;
 use stud_contract_meta::{Error, Result};
@@ -9,14 +10,22 @@ use stud_diagnostics::codes;
 use crate::books::Books;
 use crate::platform;
 
+const START: &str = "SpanStart";
+
 /// A piece of work that has begun. One that is dropped without an end has failed.
 #[derive(Debug)]
 pub(crate) struct Span {
+    /// Nothing once it has ended, and where nobody heard it begin.
+    open: Option<Open>,
+}
+
+/// A span that somebody hears of.
+#[derive(Debug)]
+struct Open {
     books: Arc<Books>,
     name: &'static str,
     correlation_id: String,
-    started_at: String,
-    has_ended: bool,
+    started_at: SystemTime,
 }
 
 impl Span {
@@ -35,30 +44,34 @@ impl Span {
             let message = format!("the span `{name}` has no correlation id");
             return Err(Error::new(code.class, code.name, message).with("name", name));
         }
-        let span = Self {
-            books: books.clone(),
-            name,
-            correlation_id: correlation_id.to_owned(),
-            started_at: platform::rfc3339(platform::now()),
-            has_ended: false,
-        };
-        let started = json!({"name": span.name, "startedAt": span.started_at});
-        books.publish("SpanStart", correlation_id, &started);
-        Ok(span)
+        if !books.bus.is_heard(START) {
+            return Ok(Self { open: None });
+        }
+        let started_at = platform::now();
+        let started = json!({"name": name, "startedAt": platform::rfc3339(started_at)});
+        books.publish(START, correlation_id, &started);
+        Ok(Self {
+            open: Some(Open {
+                books: books.clone(),
+                name,
+                correlation_id: correlation_id.to_owned(),
+                started_at,
+            }),
+        })
     }
 
     /// Tells that the work is over. Only the first end counts.
     pub(crate) fn end(&mut self, has_succeeded: bool) {
-        if std::mem::replace(&mut self.has_ended, true) {
+        let Some(span) = self.open.take() else {
             return;
-        }
+        };
         let ended = json!({
-            "name": self.name,
-            "startedAt": self.started_at,
+            "name": span.name,
+            "startedAt": platform::rfc3339(span.started_at),
             "endedAt": platform::rfc3339(platform::now()),
             "outcome": if has_succeeded { "ok" } else { "error" },
         });
-        self.books.publish("SpanEnd", &self.correlation_id, &ended);
+        span.books.publish("SpanEnd", &span.correlation_id, &ended);
     }
 }
 

@@ -458,7 +458,7 @@ impl Started {
         let Some(old) = self.registry.get(id) else {
             return Err(not_found(&self.registry, id));
         };
-        match reload(&self.registry, old, ground, means) {
+        match reload(&self.registry, old, ground, means, |_| {}) {
             Ok(reloaded) => {
                 self.registry = reloaded.registry;
                 Ok(reloaded.active)

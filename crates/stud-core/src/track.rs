@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use stud_abi::EmbeddedPlugin;
 use stud_contract_meta::{Error, ExtId, Kind, SemVer};
 use stud_diagnostics::{Code, Diagnostic, Source, Stage};
@@ -32,6 +32,32 @@ pub struct Track {
     pub(crate) contract_version: Option<String>,
     pub(crate) passed: Vec<Stage>,
     pub(crate) warnings: Vec<Diagnostic>,
+    /// Whether its bytes are the pinned ones; nothing unless they are pinned and were looked at.
+    pub(crate) integrity: Option<Verdict>,
+}
+
+/// Whether a library is the one that was pinned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is.
+    Ok,
+    /// It is not, or nobody can tell from the pin.
+    Mismatch,
+}
+
+impl Verdict {
+    /// The word on every wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Mismatch => "mismatch",
+        }
+    }
+
+    /// What is put on record of it.
+    pub(crate) fn facts(self, ext_id: &str) -> Value {
+        json!({"extensionId": ext_id, "verdict": self.as_str()})
+    }
 }
 
 /// A plugin that may not go on, and why.
@@ -54,6 +80,7 @@ impl Track {
             contract_version: None,
             passed: Vec::new(),
             warnings: Vec::new(),
+            integrity: None,
         }
     }
 

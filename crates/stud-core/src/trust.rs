@@ -238,14 +238,24 @@ impl TrustStore {
         Ok(canonical)
     }
 
-    /// The same about the project that somebody names: by its folder, or by its `.stud` folder.
-    ///
-    /// Trust in a folder that is gone can still be taken back. Gives the folder, and whether this changed anything.
-    pub fn decide_by_name(
-        global_root: &Path,
-        path: &Path,
-        decision: Decision,
-    ) -> Result<(PathBuf, bool), Diagnostic> {
+    /// The folder that a decision would be about, of the project that somebody names: by its folder, or by its `.stud`
+    /// folder.
+    pub fn named(path: &Path) -> Result<PathBuf, Diagnostic> {
+        let canonical = canonical(&Self::root_of(path)?)
+            .map_err(|missing| missing.with("path", path.display().to_string()))?;
+        keepable(&canonical)?;
+        Ok(canonical)
+    }
+
+    /// The same for trust that is taken back, which can be done when the folder is gone.
+    pub fn named_or_gone(path: &Path) -> Result<PathBuf, Diagnostic> {
+        let root = Self::root_of(path)?;
+        let canonical = canonical(&root).unwrap_or(root);
+        keepable(&canonical)?;
+        Ok(canonical)
+    }
+
+    fn root_of(path: &Path) -> Result<PathBuf, Diagnostic> {
         let shown = path.display().to_string();
         let flaw = if path.is_absolute() {
             let mut steps = shown.split('/');
@@ -259,28 +269,17 @@ impl TrustStore {
                 .with("path", shown)
                 .help("give the whole path of the project, as `realpath` prints it"));
         }
-        let root = if path.ends_with(".stud") {
-            path.to_owned()
+        if path.ends_with(".stud") {
+            Ok(path.to_owned())
         } else {
-            path.join(".stud")
-        };
-        let canonical = match (canonical(&root), decision) {
-            (Ok(canonical), _) => canonical,
-            (Err(_), Decision::Declined) => root,
-            (Err(missing), Decision::Trusted) => {
-                return Err(missing.with("path", path.display().to_string()));
-            }
-        };
-        keepable(&canonical)?;
-        // Taking back a trust that was never given would only lengthen the history.
-        let nothing_new =
-            decision == Decision::Declined && !Self::below(global_root)?.is_trusted(&canonical);
-        let changed = !nothing_new && Self::decide_about(global_root, &canonical, decision)?;
-        Ok((canonical, changed))
+            Ok(path.join(".stud"))
+        }
     }
 
+    /// Records a decision about a folder; deciding the same again changes nothing. Gives whether this changed anything.
+    ///
     /// Two processes that decide at once do so one after the other, so that neither decision is lost.
-    fn decide_about(
+    pub(crate) fn decide_about(
         global_root: &Path,
         canonical: &Path,
         decision: Decision,
@@ -462,11 +461,14 @@ mod tests {
         let (folder, places) = places();
         let detour = folder.path().join("project/../project");
         for path in [Path::new("project"), Path::new(""), &detour] {
-            let decided = TrustStore::decide_by_name(&places.global_root, path, Decision::Trusted);
-            assert_eq!(decided.unwrap_err().code, &codes::PROJECT_PATH_INVALID);
+            let named = [TrustStore::named(path), TrustStore::named_or_gone(path)];
+            for refused in named {
+                assert_eq!(refused.unwrap_err().code, &codes::PROJECT_PATH_INVALID);
+            }
         }
         let whole = folder.path().join("project/");
-        TrustStore::decide_by_name(&places.global_root, &whole, Decision::Trusted).unwrap();
+        let named = TrustStore::named(&whole).unwrap();
+        TrustStore::decide_about(&places.global_root, &named, Decision::Trusted).unwrap();
         assert!(is_trusted(&places));
     }
 

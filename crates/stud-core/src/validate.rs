@@ -91,6 +91,8 @@ impl Validated {
     pub(crate) fn as_entry(&self, id: &ExtId, settings: &Settings) -> Result<Self, Refused> {
         let mut track = self.track.clone();
         track.ext_id = Some(id.clone());
+        // Its library was looked at for the plugin itself.
+        track.integrity = None;
         let checked = config::check(&track, &self.manifest, id, None, settings);
         let effective = match checked {
             Ok(effective) => effective,

@@ -454,3 +454,25 @@ fn the_end_of_the_session_ends_the_attempts() {
     assert!(room.script.connects() <= 3);
     assert_eq!(room.used().unwrap_err().class(), "Cancellation");
 }
+
+#[test]
+fn what_cannot_be_forgotten_is_on_record_before_and_after() {
+    let room = Room::new(Some(true));
+    room.used().unwrap();
+    std::fs::write(room.folder.path().join("home/mcp-trust.json"), "{").unwrap();
+    let error = block_on(room.session.mcp().forget("s")).unwrap_err();
+    let trail = room.session.books().trail.as_ref().unwrap();
+    let query = AuditQuery {
+        class: Some("TrustDecision".to_owned()),
+        ..AuditQuery::default()
+    };
+    let records = trail.query(&query).unwrap();
+    let mut last = records.iter().rev().map(|record| &record.payload);
+    let (failed, forgotten) = (last.next().unwrap(), last.next().unwrap());
+    assert_eq!(forgotten["decision"], "unknown");
+    assert!(!forgotten.contains_key("error"));
+    assert_eq!(failed["decision"], "unknown");
+    assert_eq!(failed["error"]["code"], error.code());
+    // It is as trusted as it was.
+    room.used().unwrap();
+}

@@ -74,12 +74,33 @@ fn id(error: &Error) -> String {
     format!("{}/{}", error.class(), error.code())
 }
 
+/// What was called off, and by whom.
+fn scope_and_reason(error: &Error) -> (&str, &str) {
+    let fact = |key: &str| error.context()[key].as_str().unwrap();
+    (fact("kind"), fact("reason"))
+}
+
+#[test]
+fn a_turn_is_called_off_by_itself_or_with_its_session() {
+    let session = session();
+    let input = next(&session, "hello");
+    let turn = session.begin_turn(&input).unwrap();
+    session.cancel_turn();
+    let called_off = turn.voice().called_off();
+    assert_eq!(id(&called_off), "Cancellation/TurnCancelled");
+    assert_eq!(scope_and_reason(&called_off), ("turn", "user"));
+    session.scope().cancel();
+    let called_off = turn.voice().called_off();
+    assert_eq!(scope_and_reason(&called_off), ("turn", "parent"));
+}
+
 #[test]
 fn an_input_to_a_session_that_is_over_is_refused() {
     let session = session();
     session.close().unwrap();
     let refused = say(&session, "anyone there?").unwrap_err();
     assert_eq!(id(&refused), "Cancellation/SessionCancelled");
+    assert_eq!(scope_and_reason(&refused), ("session", "parent"));
 }
 
 #[test]

@@ -310,7 +310,9 @@ impl Bench<'_> {
             approval_scopes: Some(approvals.scopes()),
         });
         let cancelled = self.work.voice.cancelled().clone();
-        let response = session.ask(None, cancelled, payload.clone()).await?;
+        let about = Some(call.tool_call_id.as_str());
+        let response = session.ask_about(about, None, cancelled, payload.clone());
+        let response = response.await?;
         let answer = match response.answer(&payload)? {
             Some(Answer::Approve(answer)) if answer.decision == Decision::Approve => answer,
             _ => {

@@ -8,9 +8,17 @@ use super::{Work, misshapen};
 
 /// Writes down what the model said, and only then shows it, once.
 pub(super) async fn render(work: &Work, text: String) -> Result<String> {
-    let shown = |text: &str| json!({"text": text, "correlationId": work.turn.id()});
+    let shown = |text: &str, at: u64| {
+        json!({
+            "text": text,
+            "correlationId": work.turn.id(),
+            "monotonicTs": at.to_string(),
+        })
+    };
+    // What is not written down yet comes after everything that is.
+    let next = work.turn.session().books().ledger.last_seq() + 1;
     let slot = Slot::RenderPre;
-    let text = match work.pass(slot, || shown(&text)).await? {
+    let text = match work.pass(slot, || shown(&text, next)).await? {
         None => text,
         Some(mut passed) => {
             let changed = passed.get_mut("text").map(Value::take);
@@ -19,13 +27,16 @@ pub(super) async fn render(work: &Work, text: String) -> Result<String> {
         }
     };
     let payload = json!({"text": text});
-    work.turn
+    let seq = work
+        .turn
         .record("assistant_message", Some("assistant"), payload)
         .await?;
-    work.turn.publish(
-        "TurnRendered",
-        &json!({"turnId": work.turn.id(), "text": text}),
-    );
-    work.pass(Slot::RenderPost, || shown(&text)).await?;
+    let rendered = json!({
+        "turnId": work.turn.id(),
+        "text": text,
+        "monotonicTs": seq.to_string(),
+    });
+    work.turn.publish("TurnRendered", &rendered);
+    work.pass(Slot::RenderPost, || shown(&text, seq)).await?;
     Ok(text)
 }

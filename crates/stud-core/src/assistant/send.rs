@@ -12,20 +12,32 @@ use stud_diagnostics::Class;
 
 use super::{Work, millis_since};
 use crate::activate::{Active, Running};
+use crate::books;
 use crate::context::Composed;
 use crate::deadline::rest;
 use crate::ledger::closed;
+use crate::span::Span;
 use crate::work;
 
-/// A provider that has begun to answer.
-pub(super) struct Answering {
+/// An answer on its way.
+pub(super) struct Answer {
     pub(super) provider: Arc<Active>,
     pub(super) stream: Stream,
     /// What came first. It is waited for here, because only then is it known that the request was taken.
     pub(super) first: Option<StreamEvent>,
+}
+
+/// A provider that has begun to answer.
+pub(super) struct Answering {
+    pub(super) answer: Answer,
     pub(super) began: Instant,
     pub(super) iteration: u32,
+    /// Lasts until the answer is there.
+    pub(super) span: Span,
 }
+
+/// The span of a request, from its first try to the end of the answer.
+const SPAN: &str = "provider-request";
 
 /// Sends the request.
 pub(super) async fn send(work: &Work, request: Composed, iteration: u32) -> Result<Answering> {
@@ -35,10 +47,12 @@ pub(super) async fn send(work: &Work, request: Composed, iteration: u32) -> Resu
     let provider = work.model.provider(&work.turn.plugins())?;
     let request = work.pass_request(Slot::SendRequestPre, request).await?;
     tell_started(work, &request, iteration);
+    let span = Span::begin(work.turn.session().books(), SPAN, work.turn.id())?;
     let began = Instant::now();
     let (stream, first) = match persist(work, &provider, &request).await {
         Ok(answering) => answering,
         Err(error) => {
+            drop(span);
             tell_failed(work, began, &error);
             return Err(error);
         }
@@ -46,11 +60,14 @@ pub(super) async fn send(work: &Work, request: Composed, iteration: u32) -> Resu
     let sent = || with_model(work, json!({"iteration": iteration}));
     work.pass(Slot::SendRequestPost, sent).await?;
     Ok(Answering {
-        provider,
-        stream,
-        first,
+        answer: Answer {
+            provider,
+            stream,
+            first,
+        },
         began,
         iteration,
+        span,
     })
 }
 
@@ -135,7 +152,7 @@ fn tell_started(work: &Work, request: &Composed, iteration: u32) {
 
 /// Tells that the exchange came to nothing.
 pub(super) fn tell_failed(work: &Work, began: Instant, error: &Error) {
-    let failed = with_model(
+    let mut failed = with_model(
         work,
         json!({
             "errorClass": error.class(),
@@ -154,6 +171,8 @@ pub(super) fn tell_failed(work: &Work, began: Instant, error: &Error) {
         work.turn.session().metrics().reached_provider(false);
     }
     work.turn.publish("ProviderRequestFailed", &failed);
+    failed["finishReason"] = "error".into();
+    failed["error"] = books::told(error);
     work.voice
         .audit("ProviderExchange", Some("ProviderResponse"), failed);
 }

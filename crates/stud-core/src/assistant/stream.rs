@@ -10,7 +10,7 @@ use stud_contract_provider::{FinishReason, StreamEvent, Usage};
 use stud_contract_session_store::Durability;
 use stud_diagnostics::codes;
 
-use super::send::{Answering, tell_failed, with_model};
+use super::send::{Answer, Answering, tell_failed, with_model};
 use super::{Work, forbidden, millis_since, misshapen};
 use crate::hooks::{Hooks, Passage};
 use crate::ledger::{Draft, closed};
@@ -49,11 +49,17 @@ impl Proposal {
 
 /// Listens until the model is done, and tells of each piece as it comes.
 pub(super) async fn stream(work: &Work, answering: Answering) -> Result<Said> {
-    let began = answering.began;
-    let iteration = answering.iteration;
+    let Answering {
+        answer,
+        began,
+        iteration,
+        mut span,
+    } = answering;
     let opening = || with_model(work, json!({"iteration": iteration}));
     work.pass(Slot::StreamResponsePre, opening).await?;
-    let mut said = match listen(work, answering).await {
+    let heard = listen(work, answer).await;
+    span.end(heard.is_ok());
+    let mut said = match heard {
         Ok(said) => said,
         Err(error) => {
             tell_failed(work, began, &error);
@@ -123,6 +129,7 @@ fn tell_completed(work: &Work, began: Instant, said: &Said) {
         }
         done["usage"] = json!(usage);
     }
+    done["estimatedOutputTokens"] = said.output_tokens.into();
     // The words are in the transcript; the trail says that they were spoken.
     if let Value::Object(done) = &mut done {
         done.remove("assistantText");
@@ -132,7 +139,7 @@ fn tell_completed(work: &Work, began: Instant, said: &Said) {
 }
 
 /// Listens; to a stranger on a thread of its own, because its code may block or never come back.
-async fn listen(work: &Work, answering: Answering) -> Result<Said> {
+async fn listen(work: &Work, answer: Answer) -> Result<Said> {
     let ear = Ear {
         voice: work.voice.clone(),
         hooks: work.hooks(),
@@ -140,8 +147,8 @@ async fn listen(work: &Work, answering: Answering) -> Result<Said> {
         journaled: 0,
         journaled_at: Instant::now(),
     };
-    let whose = answering.provider.identity().whose();
-    let heard = whose.drive(ear.hear(answering));
+    let whose = answer.provider.identity().whose();
+    let heard = whose.drive(ear.hear(answer));
     match work::unless(work.voice.cancelled(), heard).await {
         Some(heard) => heard.unwrap_or_else(|| Err(closed())),
         None => Err(work.voice.called_off()),
@@ -159,13 +166,12 @@ struct Ear {
 }
 
 impl Ear {
-    async fn hear(mut self, answering: Answering) -> Result<Said> {
-        let Answering {
+    async fn hear(mut self, answer: Answer) -> Result<Said> {
+        let Answer {
             provider,
             mut stream,
             first,
-            ..
-        } = answering;
+        } = answer;
         let mut next = first;
         while let Some(event) = next {
             if self.voice.cancelled().is_cancelled() {

@@ -430,3 +430,18 @@ fn a_trail_that_cannot_be_synced_takes_nothing_more() {
     }
     assert_eq!(bytes(&folder), b"");
 }
+
+#[test]
+fn a_trail_of_nothing_but_a_beginning_and_an_end_is_not_eventful() {
+    let folder = tempfile::tempdir().unwrap();
+    let trail = open(&folder);
+    for kind in ["start", "end"] {
+        trail.append(entry(LIFECYCLE, kind, json!({}))).unwrap();
+    }
+    assert!(!trail.is_eventful());
+    trail.append(entry("TrustDecision", "", json!({}))).unwrap();
+    assert!(trail.is_eventful());
+    trail.close().unwrap();
+    drop(trail);
+    assert!(open(&folder).is_eventful());
+}

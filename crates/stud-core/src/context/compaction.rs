@@ -220,6 +220,7 @@ impl Job<'_> {
             provider: self.provider,
             model: self.model,
             cancelled: &self.cancelled,
+            correlation_id: &self.correlation_id,
             budget,
         };
         let redactor = &self.session.books().redactor;

@@ -91,7 +91,7 @@ async fn ask(turn: &Turn, provider: &Arc<Active>) -> Result<Vec<ContextFragment>
     let limit = session.limits().provide;
     let answer = in_time(&**session.timer(), limit, answer);
     let answer = async { Ok(answer.await) };
-    let answer = unless_cancelled(&turn.cancelled(), answer).await?;
+    let answer = unless_cancelled(session, &turn.cancelled(), answer).await?;
     answer.unwrap_or_else(|| {
         let identity = provider.identity();
         let desk = session.desk();
@@ -111,10 +111,11 @@ fn late(limit: Duration) -> Error {
 
 /// Puts the content of a resource in the place of its id. It is as long as its binding allows at most.
 async fn resolve(turn: &Turn, fragment: &mut Fragment) -> Result<()> {
-    let registry = turn.session().resource_registry();
+    let session = turn.session();
+    let registry = session.resource_registry();
     let id = fragment.content.clone();
     let read = registry.read(&fragment.owner, &id);
-    let resource = unless_cancelled(&turn.cancelled(), read).await?;
+    let resource = unless_cancelled(session, &turn.cancelled(), read).await?;
     fragment.content = String::from_utf8_lossy(&resource.bytes).into_owned();
     if let Some(cap) = registry.token_cap(&id) {
         budget::cut(&mut fragment.content, cap);

@@ -2,16 +2,19 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Instant;
 
+use serde_json::{Value, json};
 use stud_abi::{CallContext, CancellationToken};
 use stud_contract_meta::{Error, Result};
-use stud_contract_provider::{Message, Request, Role, StreamEvent};
+use stud_contract_provider::{FinishReason, Message, Request, Role, StreamEvent, Usage};
 use stud_diagnostics::codes;
 use stud_host_api::CallIds;
 
 use super::history;
 use super::{refuse, unless_cancelled};
 use crate::activate::{Active, Running};
+use crate::books;
 use crate::ledger::closed;
 use crate::metrics::Spent;
 use crate::model::Model;
@@ -25,6 +28,8 @@ pub(super) struct Summarizer<'a> {
     pub(super) provider: &'a Arc<Active>,
     pub(super) model: &'a Model,
     pub(super) cancelled: &'a CancellationToken,
+    /// What it is asked in.
+    pub(super) correlation_id: &'a str,
     /// What the summary should not exceed, in tokens.
     pub(super) budget: u64,
 }
@@ -55,7 +60,7 @@ impl Summarizer<'_> {
             max_tokens: Some(self.budget),
             ..Request::default()
         };
-        let summary = self.ask(request).await.map_err(failed)?;
+        let summary = self.exchange(request).await.map_err(failed)?;
         let summary = summary.trim();
         if summary.is_empty() {
             return Err(failed_because("it said nothing"));
@@ -72,10 +77,10 @@ impl Summarizer<'_> {
     }
 
     /// Asks on a thread that can be left behind, because a provider's code may block or never come back.
-    async fn ask(&self, request: Request) -> Result<String> {
+    async fn ask(&self, request: Request) -> Result<Heard> {
         let ids = CallIds {
             session_id: Some(self.session.id().to_owned()),
-            correlation_id: Some(self.session.correlation_id()),
+            correlation_id: Some(self.correlation_id.to_owned()),
             tool_call_id: None,
         };
         // Maps with text keys cannot fail to become JSON.
@@ -83,10 +88,51 @@ impl Summarizer<'_> {
         let cx = CallContext::new(self.cancelled.clone(), ids);
         let payload = serde_json::to_string(&request).unwrap_or_default();
         let (provider, session) = (self.provider.clone(), self.session.clone());
-        let text = work::elsewhere(async move { listen(&session, &provider, payload, cx).await });
-        let text = async { text.await.unwrap_or_else(|| Err(closed())) };
-        unless_cancelled(self.cancelled, text).await
+        let heard = work::elsewhere(async move { listen(&session, &provider, payload, cx).await });
+        let heard = async { heard.await.unwrap_or_else(|| Err(closed())) };
+        unless_cancelled(self.session, self.cancelled, heard).await
     }
+
+    /// Asks, and puts on record that it did and what came of it: it is a request like any other.
+    async fn exchange(&self, request: Request) -> Result<String> {
+        let asked = json!({"messages": request.messages.len(), "tools": 0});
+        self.audit("ProviderRequest", asked);
+        let began = Instant::now();
+        let heard = self.ask(request).await;
+        let duration = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut answered = json!({"durationMs": duration});
+        match &heard {
+            Ok(heard) => {
+                answered["finishReason"] = json!(heard.finish);
+                if let Some(usage) = &heard.usage {
+                    answered["outputTokens"] = usage.output_tokens.into();
+                    answered["usage"] = json!(usage);
+                }
+            }
+            Err(error) => {
+                answered["finishReason"] = "error".into();
+                answered["error"] = books::told(error);
+            }
+        }
+        self.audit("ProviderResponse", answered);
+        heard.map(|heard| heard.text)
+    }
+
+    fn audit(&self, kind: &str, mut facts: Value) {
+        facts["providerId"] = self.model.provider_id.as_str().into();
+        facts["modelId"] = self.model.model_id.as_str().into();
+        facts["purpose"] = "summary".into();
+        let books = self.session.books();
+        books.audit("ProviderExchange", Some(kind), self.correlation_id, facts);
+    }
+}
+
+/// What the model said of the conversation.
+#[derive(Debug, Default)]
+struct Heard {
+    text: String,
+    usage: Option<Usage>,
+    finish: Option<FinishReason>,
 }
 
 async fn listen(
@@ -94,25 +140,29 @@ async fn listen(
     provider: &Active,
     payload: String,
     cx: CallContext,
-) -> Result<String> {
+) -> Result<Heard> {
     let Running::Provider(instance) = provider.running() else {
         return Err(provider.lacks("request"));
     };
     let blame = |fault| provider.blame("request", fault);
     let mut stream = instance.request(payload, cx).await.map_err(blame)?;
-    let mut text = String::new();
+    let mut heard = Heard::default();
     while let Some(item) = stream.next().await.map_err(blame)? {
         match StreamEvent::read(item)? {
-            StreamEvent::TextDelta { delta } => text.push_str(&delta),
-            StreamEvent::Usage(usage) => session.metrics().tokens(Spent {
-                input: usage.input_tokens,
-                output: usage.output_tokens,
-                text: "",
-            }),
+            StreamEvent::TextDelta { delta } => heard.text.push_str(&delta),
+            StreamEvent::Usage(usage) => {
+                session.metrics().tokens(Spent {
+                    input: usage.input_tokens,
+                    output: usage.output_tokens,
+                    text: "",
+                });
+                heard.usage = Some(usage);
+            }
+            StreamEvent::Finish { reason } => heard.finish = Some(reason),
             _ => {}
         }
     }
-    Ok(text)
+    Ok(heard)
 }
 
 /// `ProviderTransient/SummarizeFailed`, unless nobody wants the summary any more.

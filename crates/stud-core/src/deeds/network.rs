@@ -32,30 +32,34 @@ pub(super) fn show(site: &Site) -> Value {
 /// Puts a host on a list in the person's own settings. It counts from now on, for every tool that asks.
 ///
 /// Whoever allows what they had denied before takes the denial back, since that would win.
-pub(super) fn add(site: &Site, list: List, host: &str) -> Result<Value> {
+pub(super) async fn add(site: &Site, list: List, host: &str) -> Result<Value> {
     let entry = Value::from(host);
     Rule::read(&entry).map_err(|flaw| told(&invalid(&flaw).with("host", host)))?;
+    let payload = json!({"action": list.as_str(), "host": host});
+    let act = async { change(site, list, &entry) };
+    site.on_record("NetworkPolicyChange", payload, act).await?;
+    Ok(json!({"added": true, "host": host}))
+}
+
+fn change(site: &Site, list: List, entry: &Value) -> Result<()> {
     let changed = settings::change(&site.ground.places.global_root, |document| {
         let network = member(document, "network", Map::new().into());
         if let Some(network) = network.as_object_mut() {
             let entries = member(network, list.as_str(), Vec::<Value>::new().into());
             if let Some(entries) = entries.as_array_mut()
-                && !entries.contains(&entry)
+                && !entries.contains(entry)
             {
                 entries.push(entry.clone());
             }
             let denied = network.get_mut("deny").and_then(Value::as_array_mut);
             if let (List::Allow, Some(denied)) = (list, denied) {
-                denied.retain(|denied| *denied != entry);
+                denied.retain(|denied| denied != entry);
             }
         }
         Ok(())
     });
     changed.map_err(|why| told(&why))?;
-    apply(site)?;
-    let payload = json!({"action": list.as_str(), "host": host});
-    site.audit("NetworkPolicyChange", None, payload);
-    Ok(json!({"added": true, "host": host}))
+    apply(site)
 }
 
 fn member<'a>(object: &'a mut Map<String, Value>, name: &str, otherwise: Value) -> &'a mut Value {

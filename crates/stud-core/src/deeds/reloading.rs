@@ -15,7 +15,7 @@ use crate::reload::{NotReloaded, not_found, reload};
 use crate::report::PluginReport;
 use crate::session::{Job, Moment, Session};
 use crate::sync::{Promised, promise};
-use crate::track::told;
+use crate::track::{Verdict, told};
 use crate::work::{block_on, elsewhere};
 
 /// Loads what is now in a plugin's place. A UI is first let finish the prompt it shows.
@@ -34,7 +34,8 @@ pub(crate) fn replace(
         return Err(not_found(&registry, id));
     };
     session.part_with(id);
-    match reload(&registry, &old, ground, means) {
+    let judged = |verdict: Verdict| session.audit_integrity(id, verdict);
+    match reload(&registry, &old, ground, means, judged) {
         Ok(reloaded) => {
             session.set_plugins(reloaded.registry);
             session.is_back(id);

@@ -1,6 +1,6 @@
 //! Which projects are trusted, and which MCP servers.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use stud_contract_meta::{Error, Result};
@@ -31,19 +31,22 @@ pub(super) fn list(site: &Site) -> Result<Value> {
 }
 
 /// Trusts a project from its next start on.
-pub(super) fn grant(site: &Site, path: &str) -> Result<Value> {
-    let (target, _) = decide(site, path, Decision::Trusted)?;
-    audit(site, "granted", "project", &target);
+pub(super) async fn grant(site: &Site, path: &str) -> Result<Value> {
+    let target = TrustStore::named(Path::new(path)).map_err(|why| told(&why))?;
+    let target = decide(site, target, Decision::Trusted).await?;
     Ok(json!({"granted": true, "target": target}))
 }
 
 /// Takes the trust in a project back, from its next start on.
-pub(super) fn revoke(site: &Site, path: &str) -> Result<Value> {
-    let (target, revoked) = decide(site, path, Decision::Declined)?;
-    if revoked {
-        audit(site, "revoked", "project", &target);
+pub(super) async fn revoke(site: &Site, path: &str) -> Result<Value> {
+    let target = TrustStore::named_or_gone(Path::new(path)).map_err(|why| told(&why))?;
+    let store = TrustStore::open(&site.ground.places).map_err(|why| told(&why))?;
+    // Taking back a trust that was never given would only lengthen the history.
+    if !store.is_trusted(&target) {
+        return Ok(json!({"revoked": false, "target": target.display().to_string()}));
     }
-    Ok(json!({"revoked": revoked, "target": target}))
+    let target = decide(site, target, Decision::Declined).await?;
+    Ok(json!({"revoked": true, "target": target}))
 }
 
 /// Forgets what was decided about a server; its next use asks as the first one did.
@@ -54,19 +57,27 @@ pub(super) async fn clear_mcp(site: &Site, server: &str) -> Result<Value> {
         let message = format!("there is no MCP server `{server}`");
         return Err(Error::new(code.class, code.name, message).with("server", server));
     }
-    site.session.mcp().forget(server).await?;
-    audit(site, "cleared", "mcp", server);
+    let forget = site.session.mcp().forget(server);
+    let payload = on_record("cleared", "mcp", server);
+    site.on_record("TrustDecision", payload, forget).await?;
     Ok(json!({"cleared": true, "server": server}))
 }
 
-fn decide(site: &Site, path: &str, decision: Decision) -> Result<(String, bool)> {
-    let global_root = &site.ground.places.global_root;
-    let decided = TrustStore::decide_by_name(global_root, Path::new(path), decision);
-    let (target, changed) = decided.map_err(|why| told(&why))?;
-    Ok((target.display().to_string(), changed))
+async fn decide(site: &Site, target: PathBuf, decision: Decision) -> Result<String> {
+    let shown = target.display().to_string();
+    let word = match decision {
+        Decision::Trusted => "granted",
+        Decision::Declined => "revoked",
+    };
+    let act = async {
+        let global_root = &site.ground.places.global_root;
+        TrustStore::decide_about(global_root, &target, decision).map_err(|why| told(&why))
+    };
+    let payload = on_record(word, "project", &shown);
+    site.on_record("TrustDecision", payload, act).await?;
+    Ok(shown)
 }
 
-fn audit(site: &Site, decision: &str, scope: &str, target: &str) {
-    let payload = json!({"decision": decision, "scope": scope, "target": target});
-    site.audit("TrustDecision", None, payload);
+fn on_record(decision: &str, scope: &str, target: &str) -> Value {
+    json!({"decision": decision, "scope": scope, "target": target})
 }

@@ -195,7 +195,7 @@ fn a_failure_is_told_once_and_stops_nothing() {
         }
 
         fn hear(&self, _: &Event) -> Result<()> {
-            Err(stud_contract_meta::Error::new(
+            Err(Error::new(
                 stud_diagnostics::Class::ExtensionHost,
                 "CallPanicked",
                 "no",
@@ -249,4 +249,33 @@ fn one_that_left_hears_no_more() {
     bus.unsubscribe("gone");
     bus.publish("Tock", "t", &json!({}));
     assert!(heard.recv_timeout(Duration::from_millis(50)).is_err());
+}
+
+#[test]
+fn an_event_has_the_time_at_which_it_was_put_into_the_stream() {
+    struct Late(mpsc::Sender<SystemTime>, Arc<Door>);
+    impl Subscriber for Late {
+        fn ext_id(&self) -> &'static str {
+            "late"
+        }
+
+        fn hear(&self, event: &Event) -> Result<()> {
+            self.1.pass();
+            let _ = self.0.send(event.at);
+            Ok(())
+        }
+    }
+    let bus = bus(Duration::from_secs(60));
+    let (times, heard) = mpsc::channel();
+    let door = Arc::new(Door::default());
+    door.set(true);
+    bus.subscribe(Arc::new(Late(times, door.clone())), Service::Apart);
+    let before = platform::now();
+    bus.publish("Tick", "t", &json!({}));
+    bus.publish("Tock", "t", &json!({}));
+    let after = platform::now();
+    door.set(false);
+    let next = || heard.recv_timeout(Duration::from_secs(60)).unwrap();
+    let (first, second) = (next(), next());
+    assert!(before <= first && first <= second && second <= after);
 }

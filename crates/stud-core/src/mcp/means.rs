@@ -72,14 +72,21 @@ impl Means {
             .audit("MCP", Some(kind), &self.correlation_id(), facts);
     }
 
-    /// Puts on record whether a server is trusted.
+    /// Puts on record whether a server is trusted, before anything comes of it.
     pub(super) fn audit_trust(&self, server_id: &str, decision: &str, scope: Option<&str>) {
-        let mut facts = json!({"serverId": server_id, "subject": "mcp", "decision": decision});
+        let mut facts = trust_facts(server_id, decision);
         if let Some(scope) = scope {
             facts["scope"] = scope.into();
         }
         self.books
             .audit("TrustDecision", None, &self.correlation_id(), facts);
+    }
+
+    /// Puts on record that a server could not be forgotten, and is as trusted as it was.
+    pub(super) fn audit_untrust_failed(&self, server_id: &str, error: &Error) {
+        let facts = trust_facts(server_id, "unknown");
+        self.books
+            .audit_failed("TrustDecision", None, &self.correlation_id(), facts, error);
     }
 
     pub(super) fn suppress(&self, reason: &str, error: &Error) {
@@ -107,6 +114,7 @@ impl Means {
             cancelled: self.over.clone(),
             timeout: None,
             spawned_at: None,
+            tool_call_id: None,
         };
         self.prompts.raise(asker, payload)
     }
@@ -133,4 +141,8 @@ impl Means {
             }
         });
     }
+}
+
+fn trust_facts(server_id: &str, decision: &str) -> Value {
+    json!({"serverId": server_id, "subject": "mcp", "decision": decision})
 }

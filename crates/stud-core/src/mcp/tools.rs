@@ -19,6 +19,7 @@ use super::means::Means;
 use super::server::Server;
 use super::stock::RemoteTool;
 use super::words::{cut, shown};
+use crate::called_off::{Reason, Scope, called_off};
 use crate::toolbox::{ToolGiver, specs_of};
 use crate::work::{Whose, unless};
 
@@ -189,8 +190,9 @@ impl ToolGiver for RemoteTools {
             // Whoever stops waiting drops the call, and the server is told.
             let done = unless(cx.cancellation(), self.call(tool, args)).await;
             let done = done.unwrap_or_else(|| {
-                let code = &codes::TOOL_CANCELLED;
-                Err(Error::new(code.class, code.name, "the call was called off"))
+                // A call is called off with its turn or its session, and never by itself.
+                let message = "the call was called off";
+                Err(called_off(Scope::Tool, Reason::Parent, message))
             });
             Ok(done.into())
         })

@@ -58,6 +58,7 @@ impl Absence {
                 Outcome::Automatic {
                     response: accepted(request, json!({"outcome": "deny", "note": "headless"})),
                     decision: "deny",
+                    reason: Some("headless"),
                 }
             }
             _ => Outcome::Halted { hint: hint(kind) },
@@ -92,6 +93,7 @@ fn automatic_answer(request: &Request) -> Outcome {
     Outcome::Automatic {
         response: accepted(request, value),
         decision,
+        reason: None,
     }
 }
 

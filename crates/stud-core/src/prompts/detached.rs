@@ -174,6 +174,7 @@ impl Prompts {
             cancelled: CancellationToken::never(),
             timeout: None,
             spawned_at: None,
+            tool_call_id: None,
         };
         let id = request.interaction_id.clone();
         let prompt = Arc::new(Prompt {

@@ -10,6 +10,7 @@ use stud_contract_session_store::Durability;
 use stud_diagnostics::codes;
 
 use super::Prompt;
+use crate::called_off::{Reason, Scope, called_off};
 use crate::events::Roused;
 use crate::ledger::{Draft, closed};
 use crate::planted::{Fault, planted};
@@ -42,6 +43,8 @@ pub enum Outcome {
         response: Response,
         /// What the audit trail calls it.
         decision: &'static str,
+        /// Why, where the decision does not say it.
+        reason: Option<&'static str>,
     },
     /// Nobody is there who could answer, and nothing says what to do without.
     Halted {
@@ -123,7 +126,8 @@ impl Outcome {
         if let Some(asker) = &prompt.asker.ext_id {
             put("askedBy", asker.as_str().into());
         }
-        if let Some(call) = request.payload.tool_call_id() {
+        let call = request.payload.tool_call_id();
+        if let Some(call) = call.or(prompt.asker.tool_call_id.as_deref()) {
             put("toolCallId", call.into());
         }
         match self {
@@ -131,8 +135,13 @@ impl Outcome {
                 put("extId", ext_id.as_str().into());
                 put("answeredBy", json!({"extId": ext_id}));
             }
-            Self::Automatic { decision, .. } => {
+            Self::Automatic {
+                decision, reason, ..
+            } => {
                 put("decision", (*decision).into());
+                if let Some(reason) = reason {
+                    put("reason", (*reason).into());
+                }
             }
             Self::Halted { hint } => {
                 put("decision", "halt".into());
@@ -141,10 +150,24 @@ impl Outcome {
             _ => {}
         }
         let by_rule = matches!(self, Self::Automatic { .. } | Self::Halted { .. });
-        if by_rule && let Payload::Approve(approve) = &request.payload {
-            put("source", "mode-gate".into());
-            put("toolId", approve.tool_id.as_str().into());
-            put("approvalKey", approve.approval_key.as_str().into());
+        match &request.payload {
+            Payload::Approve(approve) if by_rule => {
+                put("source", "mode-gate".into());
+                put("toolId", approve.tool_id.as_str().into());
+                put("approvalKey", approve.approval_key.as_str().into());
+                // Only a call in a stage has these.
+                for of_stage in ["stageExecutionId", "attempt", "proposalId", "argsDigest"] {
+                    put(of_stage, Value::Null);
+                }
+            }
+            Payload::GrantStageTool(grant) if by_rule => {
+                put("toolId", grant.tool.as_str().into());
+                put("stageExecutionId", grant.stage_execution_id.as_str().into());
+                put("attempt", grant.attempt.into());
+                put("proposalId", grant.proposal_id.as_str().into());
+                put("argsDigest", grant.args_digest.as_str().into());
+            }
+            _ => {}
         }
         let class = match request.kind() {
             InteractionKind::Approve | InteractionKind::GrantStageTool if by_rule => "Approval",
@@ -197,11 +220,9 @@ impl Outcome {
             }
             Self::TimedOut => Ok(Response::timeout(request)),
             Self::Cancelled => {
-                let code = &codes::TURN_CANCELLED;
                 let message = "the prompt was called off before anyone answered";
-                Err(Error::new(code.class, code.name, message)
-                    .with("interactionId", prompt.id())
-                    .with("reason", "parent"))
+                let error = called_off(Scope::Turn, Reason::Parent, message);
+                Err(error.with("interactionId", prompt.id()))
             }
             Self::Closed => Err(closed().with("interactionId", prompt.id())),
             Self::Halted { hint } => {

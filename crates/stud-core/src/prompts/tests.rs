@@ -7,6 +7,7 @@ use stud_contract_interaction::{
 };
 
 use super::*;
+use crate::audit::{AuditQuery, Trail};
 use crate::events::{Bus, Event, Service, Subscriber};
 use crate::ledger::{Draft, Ledger};
 use crate::limits::Limits;
@@ -38,6 +39,10 @@ impl Subscriber for Ear {
 }
 
 fn room(absence: Absence) -> Room {
+    room_with(absence, None)
+}
+
+fn room_with(absence: Absence, trail: Option<Trail>) -> Room {
     let timer = Arc::new(ManualTimer::default());
     let redactor = Arc::new(Redactor::new());
     let store = Arc::new(MemoryStore::default());
@@ -52,7 +57,7 @@ fn room(absence: Absence) -> Room {
     let bus = Bus::new(timer.clone(), Limits::default());
     let (sender, events) = mpsc::channel();
     bus.subscribe(Arc::new(Ear(sender)), Service::Shared);
-    let books = Books::new("s1".to_owned(), ledger, bus, None, redactor);
+    let books = Books::new("s1".to_owned(), ledger, bus, trail, redactor);
     Room {
         prompts: Prompts::new(timer.clone(), absence),
         books: Arc::new(books),
@@ -70,6 +75,7 @@ impl Room {
             cancelled: CancellationToken::never(),
             timeout: None,
             spawned_at: None,
+            tool_call_id: None,
         }
     }
 
@@ -341,6 +347,36 @@ fn without_anyone_a_prompt_halts() {
     assert_eq!(event["requestKind"], "Confirm");
     assert_eq!(event["correlationId"], "t1");
     assert!(event["hint"].is_string());
+}
+
+#[test]
+fn what_is_denied_because_nobody_is_there_is_on_record_as_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let trail = Trail::open(folder.path(), "s1", Arc::default()).unwrap();
+    let room = room_with(Absence::default(), Some(trail.trail));
+    let grant = GrantStageTool {
+        stage_execution_id: "e1".to_owned(),
+        proposal_id: "p1".to_owned(),
+        args_digest: "d1".to_owned(),
+        tool: "bash".to_owned(),
+        ..GrantStageTool::default()
+    };
+    block_on(room.ask(grant)).unwrap();
+    let trail = room.books.trail.as_ref().unwrap();
+    let records = trail.query(&AuditQuery::default()).unwrap();
+    let [record] = &records[..] else {
+        panic!("{records:#?}");
+    };
+    let facts = &record.payload;
+    assert_eq!(record.class, "Approval");
+    assert_eq!(
+        (&facts["decision"], &facts["reason"]),
+        (&json!("deny"), &json!("headless"))
+    );
+    let of_stage = ["stageExecutionId", "attempt", "proposalId", "argsDigest"];
+    let of_stage = of_stage.map(|member| facts[member].clone());
+    assert_eq!(of_stage, [json!("e1"), json!(0), json!("p1"), json!("d1")]);
+    assert_eq!(facts["toolId"], "bash");
 }
 
 #[test]

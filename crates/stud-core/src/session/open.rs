@@ -216,7 +216,11 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
 impl Session {
     /// A subscriber fails or falls behind, which is known to everyone who looks.
     fn troubled(&self, trouble: &Trouble) {
-        let payload = json!({"reason": trouble.message, "extId": trouble.ext_id});
+        let payload = json!({
+            "reason": trouble.reason,
+            "cause": trouble.cause,
+            "extId": trouble.ext_id,
+        });
         let correlation_id = &trouble.correlation_id;
         self.books
             .audit("SuppressedError", None, correlation_id, payload);
@@ -232,29 +236,19 @@ impl Session {
     /// Ties up what the last process left, and tells that the session is back.
     fn resumed(&self, unsaved_turn: Option<String>) {
         self.tie_up(unsaved_turn);
-        if self.snapshot_bytes() > SNAPSHOT_BUDGET {
-            let payload = json!({
-                "site": "pre-hydration",
-                "actualBytes": self.snapshot_bytes(),
-                "thresholdBytes": SNAPSHOT_BUDGET,
-                "recommendation": "/compact",
-            });
-            self.publish_state("ManifestSizeBudgetExceeded", &payload);
-        }
     }
 
     /// Puts on record where and how the session begins or goes on.
     fn begins(&self, event: &str, [provider, model]: [Option<String>; 2]) {
-        let mut facts = json!({
-            "projectRoot": self.facts.project_root,
-            "mode": self.facts.mode,
-        });
+        let mut facts = self.lifecycle_facts(event);
+        facts["projectRoot"] = json!(self.facts.project_root);
+        facts["mode"] = json!(self.facts.mode);
         for (member, named) in [("provider", provider), ("model", model)] {
             if let Some(named) = named {
                 facts[member] = named.into();
             }
         }
-        self.lifecycle_with(event, facts);
+        self.audit_lifecycle(event, facts);
     }
 
     /// Tells subscribers that the session is back; they join after it is opened.
@@ -276,6 +270,10 @@ impl Session {
             });
         }
         self.publish_state("SessionResumed", &payload);
+        let bytes = self.snapshot_bytes();
+        if bytes > SNAPSHOT_BUDGET {
+            self.over_budget("pre-hydration", bytes);
+        }
     }
 
     /// The state machine that the session was left with, and why it goes on without it.

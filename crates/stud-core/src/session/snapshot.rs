@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use stud_contract_meta::Result;
 use stud_contract_session_store::{Durability, SessionManifest, SlotBlob, Stored};
 
 use super::kept::Kept;
 use super::memory::SNAPSHOT_BUDGET;
 use super::{Facts, Input, Session};
+use crate::audit::LIFECYCLE;
 use crate::ledger::{LooseEnds, closed};
 use crate::planted::{Fault, planted};
 use crate::platform;
@@ -82,20 +83,10 @@ impl Session {
             grown
         };
         if full > SNAPSHOT_BUDGET && grown > 0 {
-            self.publish_state(
-                "ManifestSizeBudgetExceeded",
-                &json!({
-                    "site": "pre-save",
-                    "actualBytes": full,
-                    "thresholdBytes": SNAPSHOT_BUDGET,
-                    "recommendation": "/compact",
-                }),
-            );
+            self.over_budget("pre-save", full);
         }
         let cut = self.cut().await?;
-        self.write(cut)?;
-        self.lifecycle("save");
-        Ok(())
+        self.write(cut, self.lifecycle_facts("save")).map(drop)
     }
 
     /// Makes everything safe, because somebody asked for it. It is on record how many turns were waited for.
@@ -103,16 +94,13 @@ impl Session {
         let ledger = &self.books.ledger;
         ledger.append(Vec::new(), Durability::Synced).await?;
         let cut = self.cut().await?;
-        self.write(cut)?;
-        let payload = json!({
-            "event": "save",
-            "sessionId": self.id(),
-            "storeId": self.store.store_id(),
-            "drainedTurns": drained_turns,
-        });
-        let correlation_id = self.correlation_id();
-        self.books
-            .audit("SessionLifecycle", Some("save"), &correlation_id, payload);
+        let mut facts = self.lifecycle_facts("save");
+        facts["drainedTurns"] = drained_turns.into();
+        if !self.write(cut, facts.clone())? {
+            // The store had all of it, and whoever asked finds that on record.
+            facts["written"] = false.into();
+            self.audit_lifecycle("save", facts);
+        }
         Ok(())
     }
 
@@ -145,16 +133,24 @@ impl Session {
         }
     }
 
-    /// Hands a snapshot to the store, unless this one or a later one is there.
-    fn write(&self, cut: Cut) -> Result<()> {
+    /// Hands a snapshot to the store, unless this one or a later one is there. Gives whether it did.
+    ///
+    /// The facts are on record before it does, and once more if the store does not take it.
+    fn write(&self, cut: Cut, facts: Value) -> Result<bool> {
         let mut saved = lock(&self.saved);
         let through_seq = Some(cut.core.through_seq);
         if through_seq <= saved.through_seq {
-            return Ok(());
+            return Ok(false);
         }
-        self.store.write(&self.stored(cut))?;
+        self.audit_lifecycle("save", facts.clone());
+        if let Err(error) = self.store.write(&self.stored(cut)) {
+            let correlation_id = self.correlation_id();
+            let books = &self.books;
+            books.audit_failed(LIFECYCLE, Some("save"), &correlation_id, facts, &error);
+            return Err(error);
+        }
         saved.through_seq = through_seq;
-        Ok(())
+        Ok(true)
     }
 
     fn stored(&self, cut: Cut) -> Stored {

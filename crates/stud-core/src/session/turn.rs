@@ -12,6 +12,8 @@ use stud_host_api::CallIds;
 
 use super::{Input, Session, State, Trigger};
 use crate::activate::Active;
+use crate::books;
+use crate::called_off::{Reason, Scope, called_off};
 use crate::ids;
 use crate::ledger::{Draft, closed};
 use crate::platform;
@@ -78,9 +80,7 @@ impl Voice {
 
     /// What is said of work that was not waited for.
     pub fn called_off(&self) -> Error {
-        let code = &codes::TURN_CANCELLED;
-        let message = "the turn was called off";
-        Error::new(code.class, code.name, message).with("reason", "user")
+        self.session.turn_called_off()
     }
 
     /// What a call made in this turn is told of it.
@@ -178,6 +178,16 @@ impl Session {
         Ok(turn)
     }
 
+    /// What is said of work in a turn that was called off, by itself or with the session.
+    pub(crate) fn turn_called_off(&self) -> Error {
+        let reason = if self.scopes.session().token().is_cancelled() {
+            Reason::Parent
+        } else {
+            Reason::User
+        };
+        called_off(Scope::Turn, reason, "the turn was called off")
+    }
+
     /// Calls the running turn off. Gives whether there was one.
     pub fn cancel_turn(&self) -> bool {
         self.scopes.cancel_turn()
@@ -230,7 +240,8 @@ impl Session {
         self.metrics.dispose();
         if let Some(trail) = &self.books.trail {
             let _ = trail.close();
-            if unused {
+            // A command may have decided something in a session in which nothing was said.
+            if unused && !trail.is_eventful() {
                 trail.discard();
             }
         }
@@ -458,11 +469,7 @@ impl Turn {
     fn told_end(&self, ending: &Ending, cap_hit: bool) -> Value {
         let mut told = json!({"turnId": self.id, "capHit": cap_hit});
         if let Ending::Failed(error) = ending {
-            told["error"] = json!({
-                "class": error.class(),
-                "code": error.code(),
-                "message": error.message(),
-            });
+            told["error"] = books::told(error);
         }
         told
     }

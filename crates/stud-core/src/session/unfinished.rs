@@ -32,7 +32,8 @@ pub(super) fn finish(books: &Books, turn_id: &str) {
     };
     let begun = Begun::of(&records);
     if let Some(request) = begun.request {
-        let end = ended(request, &["providerId", "modelId"], &until);
+        let mut end = ended(request, &["providerId", "modelId", "purpose"], &until);
+        end["finishReason"] = "error".into();
         books.audit("ProviderExchange", Some("ProviderResponse"), turn_id, end);
     }
     for call in begun.tool_calls.into_values() {

@@ -123,6 +123,7 @@ impl Room {
             cancelled: CancellationToken::never(),
             timeout: None,
             spawned_at: None,
+            tool_call_id: None,
         }
     }
 

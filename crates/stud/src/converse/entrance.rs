@@ -139,6 +139,7 @@ fn settle(
             note(places, Finding::Once(Some("headless-yolo")))?;
             return Ok(Some(Reach::ProjectOnce));
         }
+        note(places, Finding::Undecided)?;
         let message = "this project is not trusted, and nobody is there to be asked";
         return Err(Diagnostic::error(&codes::HEADLESS_TRUST_REQUIRED, message)
             .with("projectRoot", places.project_root.display().to_string())

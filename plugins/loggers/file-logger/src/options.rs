@@ -11,6 +11,10 @@ use crate::rotation::Rotation;
 /// A file in stud's own folder is nobody's to look after, so it is kept from growing without end.
 const DEFAULT_ROTATE_AT_BYTES: u64 = 2 * 1024 * 1024;
 
+/// How many files are kept that were set aside, beside one that the user named and beside that of a session.
+const DEFAULT_KEPT: usize = 5;
+const DEFAULT_KEPT_OF_SESSION: usize = 10;
+
 /// What the user can set.
 #[derive(Debug, Config)]
 pub(crate) struct Options {
@@ -29,9 +33,10 @@ pub(crate) struct Options {
     /// `path` names never is, and that of a session is at 2 MiB.
     #[stud(min = 1)]
     rotate_at_bytes: Option<u64>,
-    /// How many files that were set aside are kept.
-    #[stud(default = 5, max = 1024)]
-    max_rotated_files: usize,
+    /// How many files that were set aside are kept: 5 of the file that `path` names and 10 of a session's when left
+    /// out.
+    #[stud(max = 1024)]
+    max_rotated_files: Option<usize>,
 }
 
 /// The options, made fit for use.
@@ -57,6 +62,10 @@ impl Options {
             (None, None) => Some(DEFAULT_ROTATE_AT_BYTES),
             (_, set) => set,
         };
+        let keep = self.max_rotated_files.unwrap_or(match &self.path {
+            Some(_) => DEFAULT_KEPT,
+            None => DEFAULT_KEPT_OF_SESSION,
+        });
         Ok(Settings {
             level,
             redacts_secrets: self.redact_secrets,
@@ -67,10 +76,7 @@ impl Options {
                 })?,
                 None => Place::PerSession,
             },
-            rotation: at_bytes.map(|at_bytes| Rotation {
-                at_bytes,
-                keep: self.max_rotated_files,
-            }),
+            rotation: at_bytes.map(|at_bytes| Rotation { at_bytes, keep }),
         })
     }
 }

@@ -78,7 +78,7 @@ impl News {
         let (Some(_), Some(id), Some(cause)) = (
             payload["event"].as_str(),
             payload["extId"].as_str(),
-            payload["cause"].as_str(),
+            cause(payload),
         ) else {
             return false;
         };
@@ -172,7 +172,7 @@ fn note(name: &str, payload: &Value, desk: &Desk, names: &Names) {
             (Tone::Alarm, format!("the model's answer failed: {why}"))
         }
         "SuppressedError" => {
-            let cause = member("cause").map(|cause| format!(" ({cause})"));
+            let cause = cause(payload).map(|cause| format!(" ({cause})"));
             let note = format!("warning: {}{}", text("reason"), cause.unwrap_or_default());
             (Tone::Faint, note)
         }
@@ -190,6 +190,17 @@ fn note(name: &str, payload: &Value, desk: &Desk, names: &Names) {
         .map(|id| names.chip(id) + " ");
     let note = chip.unwrap_or_default() + &note;
     desk.screen().note(tone, &note);
+}
+
+/// Why an error was passed over, in words. What else a record has of an error is for whoever looks it up.
+fn cause(payload: &Value) -> Option<String> {
+    let told = payload["cause"].as_str()?;
+    let error: Value = told.parse().unwrap_or_default();
+    if error["message"].is_string() {
+        Some(failure(&error, "class", "code"))
+    } else {
+        Some(escape::line(told))
+    }
 }
 
 /// `Class/Code: message`, as far as it was told.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use stud_sdk::host::session::{Page, TranscriptRecord};
-use stud_sdk::{Host, Result, Value};
+use stud_sdk::{Host, Result};
 
 use crate::escape;
 use crate::heading::quoted;
@@ -105,7 +105,7 @@ fn message(record: &TranscriptRecord) -> Option<String> {
         "compaction" => ("summary".to_owned(), text("summary").to_owned()),
         _ => return None,
     };
-    if said.is_empty() || said == Value::Null.to_string() {
+    if said.is_empty() || said == "null" {
         return None;
     }
     Some(if said.contains('\n') {
@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    fn record(kind: &str, payload: Value) -> TranscriptRecord {
+    fn record(kind: &str, payload: stud_sdk::Value) -> TranscriptRecord {
         TranscriptRecord {
             kind: kind.to_owned(),
             payload,

@@ -90,11 +90,13 @@ impl Server {
     }
 
     pub(super) fn keep(&self, scope: Scope, entry: Entry) {
-        match self.means.lists.put(scope, entry.clone()) {
-            Ok(()) => self.decide(Trust::Listed(scope, entry), "trusted", Some(scope.as_str())),
+        let means = &self.means;
+        means.audit_trust(self.id(), "trusted", Some(scope.as_str()));
+        match means.lists.put(scope, entry.clone()) {
+            Ok(()) => lock(&self.state).trust = Trust::Listed(scope, entry),
             Err(error) => {
                 let reason = "the MCP server is trusted for this session only";
-                self.means.suppress(reason, &error);
+                means.suppress(reason, &error);
                 self.decide(Trust::Once, "trusted", Some("session"));
             }
         }
@@ -114,8 +116,8 @@ impl Server {
     }
 
     fn decide(&self, trust: Trust, decision: &str, scope: Option<&str>) {
-        lock(&self.state).trust = trust;
         self.means.audit_trust(self.id(), decision, scope);
+        lock(&self.state).trust = trust;
     }
 
     /// What the person should know: what runs or is reached, and what it is given.

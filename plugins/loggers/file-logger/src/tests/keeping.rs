@@ -104,6 +104,22 @@ fn a_file_is_set_aside_before_it_would_be_too_large() {
 }
 
 #[test]
+fn more_files_of_a_session_are_kept() {
+    let folder = TempDir::new().unwrap();
+    let config = json!({"rotateAtBytes": 1});
+    let host = FakeHost::new()
+        .config(config)
+        .global_root(folder.path().to_owned());
+    let harness = Harness::new(crate::stud_plugin(), host);
+    for number in 1..=13 {
+        harness.sink(&numbered(number)).unwrap();
+    }
+    // The last one is in the file itself.
+    let files = fs::read_dir(folder.path().join("logs")).unwrap();
+    assert_eq!(files.count(), 11);
+}
+
+#[test]
 fn only_so_many_files_are_kept() {
     for (config, kept) in [
         (json!({"rotateAtBytes": 1}), vec![5, 6, 7, 8, 9]),

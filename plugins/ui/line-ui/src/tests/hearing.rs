@@ -71,6 +71,11 @@ fn what_went_wrong_is_said_on_one_line_each() {
         "SuppressedError",
         json!({"reason": "a hook failed", "cause": "boom"}),
     );
+    let cause = json!({"class": "Session", "code": "StoreUnavailable", "message": "no\nway", "context": {"a": 1}});
+    rig.hears(
+        "SuppressedError",
+        json!({"reason": "a store failed", "cause": cause.to_string()}),
+    );
     rig.hears(
         "HeadlessInteractionRequired",
         json!({"requestKind": "Approve", "hint": "run it again with --yolo"}),
@@ -81,6 +86,7 @@ fn what_went_wrong_is_said_on_one_line_each() {
                     • bash cancelled: approval-denied\n\
                     the model's answer failed: ProviderTransient: try later\\u{1b}[2J\n\
                     warning: a hook failed (boom)\n\
+                    warning: a store failed (Session/StoreUnavailable: no\\nway)\n\
                     permission required (Approve): run it again with --yolo\n\
                     session closed\n";
     assert_eq!(rig.notes.text(), expected);
