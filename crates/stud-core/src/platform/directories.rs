@@ -108,11 +108,11 @@ mod tests {
     #[test]
     fn linux_has_three_with_a_variable_each() {
         assert_eq!(
-            on("linux", &[("XDG_DATA_HOME", "")], "/home/ada"),
+            on("linux", &[("XDG_DATA_HOME", "")], "/homes/ada"),
             [
-                "/home/ada/.config/stud-cli",
-                "/home/ada/.local/share/stud-cli",
-                "/home/ada/.cache/stud-cli"
+                "/homes/ada/.config/stud-cli",
+                "/homes/ada/.local/share/stud-cli",
+                "/homes/ada/.cache/stud-cli"
             ]
         );
         let set = [
@@ -121,35 +121,35 @@ mod tests {
             ("XDG_CACHE_HOME", "/e"),
         ];
         assert_eq!(
-            on("linux", &set, "/home/ada"),
+            on("linux", &set, "/homes/ada"),
             ["/c/stud-cli", "/d/stud-cli", "/e/stud-cli"]
         );
     }
 
     #[test]
     fn macos_has_two_whatever_is_set() {
-        let support = "/Users/ada/Library/Application Support/stud-cli";
+        let support = "/people/ada/Library/Application Support/stud-cli";
         assert_eq!(
-            on("macos", &[("XDG_CONFIG_HOME", "/c")], "/Users/ada"),
-            [support, support, "/Users/ada/Library/Caches/stud-cli"]
+            on("macos", &[("XDG_CONFIG_HOME", "/c")], "/people/ada"),
+            [support, support, "/people/ada/Library/Caches/stud-cli"]
         );
     }
 
     #[test]
     fn windows_has_its_own_separator_on_every_system() {
-        let profile = [("USERPROFILE", r"C:\Users\ada"), ("APPDATA", "")];
-        let roaming = r"C:\Users\ada\AppData\Roaming\stud-cli";
+        let profile = [("USERPROFILE", r"C:\People\ada"), ("APPDATA", "")];
+        let roaming = r"C:\People\ada\AppData\Roaming\stud-cli";
         assert_eq!(
             on("windows", &profile, "/unused"),
             [
                 roaming,
                 roaming,
-                r"C:\Users\ada\AppData\Local\stud-cli\Cache"
+                r"C:\People\ada\AppData\Local\stud-cli\Cache"
             ]
         );
         let set = [("APPDATA", r"D:\Roam"), ("LOCALAPPDATA", r"D:\Local")];
         assert_eq!(
-            on("windows", &set, r"C:\Users\ada"),
+            on("windows", &set, r"C:\People\ada"),
             [
                 r"D:\Roam\stud-cli",
                 r"D:\Roam\stud-cli",
