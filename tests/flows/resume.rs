@@ -177,6 +177,7 @@ fn what_was_said_is_shown_before_anybody_is_asked_for_more() {
         let (_, _, stderr) = bench.talk(&[]).end();
         assert!(!stderr.contains("What was said"), "{stderr}");
 
+        bench.settings(&json!({"active": {"provider": "echo"}}));
         let terminal = bench.terminal(&["--continue"]);
         terminal.sees("you: two");
         terminal.answers("> ", "three\n");

@@ -91,7 +91,10 @@ fn a_manifest_changed_at_random_is_refused_or_loaded_and_nothing_else() {
     }
     let answer = world.stud(&["plugin", "list", "--json"]);
     assert_eq!(answer.status, 0, "{answer:?}");
-    for plugin in answer.json()["plugins"].as_array().unwrap() {
+    let plugins = answer.json()["plugins"].clone();
+    let installed = plugins.as_array().unwrap().iter();
+    // Some of those that the program carries are switched off.
+    for plugin in installed.filter(|plugin| plugin["scope"] != "bundled") {
         let refused =
             plugin["status"] == "disabled" && plugin["diagnostics"][0]["code"].is_string();
         assert!(refused || plugin["status"] == "active", "{plugin:#}");

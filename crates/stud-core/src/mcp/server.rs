@@ -302,11 +302,11 @@ impl Server {
             McpStatus::Error
         };
         self.withdraw();
-        self.set_status(status, Some(error.message()));
-        if error.class() == "Cancellation" {
-            return;
+        // Whoever sees that it failed finds out why.
+        if error.class() != "Cancellation" {
+            self.means.report(&self.diagnosed(error));
         }
-        self.means.report(&self.diagnosed(error));
+        self.set_status(status, Some(error.message()));
     }
 
     /// The same as a diagnostic that names the server.

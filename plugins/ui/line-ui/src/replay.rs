@@ -105,7 +105,7 @@ fn message(record: &TranscriptRecord) -> Option<String> {
         "compaction" => ("summary".to_owned(), text("summary").to_owned()),
         _ => return None,
     };
-    if said.is_empty() || said == "null" {
+    if said.is_empty() {
         return None;
     }
     Some(if said.contains('\n') {
@@ -124,11 +124,11 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use stud_sdk::json;
+    use stud_sdk::{Value, json};
 
     use super::*;
 
-    fn record(kind: &str, payload: stud_sdk::Value) -> TranscriptRecord {
+    fn record(kind: &str, payload: Value) -> TranscriptRecord {
         TranscriptRecord {
             kind: kind.to_owned(),
             payload,
