@@ -48,6 +48,11 @@ pub(crate) trait ToolGiver: Send + Sync + fmt::Debug {
         cx: CallContext,
     ) -> BoxFuture<'a, Result<Envelope>>;
 
+    /// Whether its calls wait for nothing but a disk, so that whoever wants one may run it.
+    fn is_brief(&self, _tool: &str) -> bool {
+        false
+    }
+
     /// How long this call may take. A tool about which nobody says anything may take as long as is usual.
     fn patience(&self, tool: &str, args: &Value, usual: Duration) -> Duration;
 }
@@ -176,20 +181,32 @@ impl ToolGiver for Active {
         Box::pin(self.execute(tool, args, cx))
     }
 
+    /// What the program carries comes back, and what may take long says how long it may.
+    fn is_brief(&self, tool: &str) -> bool {
+        self.whose() == Whose::Ours && !self.keeps_time(tool)
+    }
+
     fn patience(&self, tool: &str, args: &Value, usual: Duration) -> Duration {
         let millis = |set: Option<&Value>| set.and_then(Value::as_u64).map(Duration::from_millis);
         let identity = self.identity();
         if let Some(own) = millis(identity.setting_or_default(TIMEOUT)) {
             return own;
         }
-        let mut tools = self.tools().iter();
-        let keeps_time = |schema: &Value| schema["properties"].get(TIMEOUT).is_some();
-        if !tools.any(|known| known.name == tool && keeps_time(&known.input_schema)) {
+        if !self.keeps_time(tool) {
             return usual;
         }
         let asked_for = millis(args.get(TIMEOUT));
         let own = millis(identity.setting_or_default("defaultTimeoutMs"));
         let longest = [asked_for, own].into_iter().flatten().max();
         longest.map_or(usual, |longest| longest.max(usual)) + LAST_WORD
+    }
+}
+
+impl Active {
+    /// Whether a tool takes how long a call of it may last.
+    fn keeps_time(&self, tool: &str) -> bool {
+        let takes = |schema: &Value| schema["properties"].get(TIMEOUT).is_some();
+        let mut tools = ToolGiver::tools(self).iter();
+        tools.any(|known| known.name == tool && takes(&known.input_schema))
     }
 }

@@ -1,9 +1,11 @@
 //! `TOOL_CALL`: approvals one after the other, then everything that may run at the same time, then the results in order.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use stud_abi::CancellationSource;
 use stud_contract_hook::{FiringMode, Slot};
 use stud_contract_meta::{Error, Result};
 use stud_contract_tool::{Envelope, Output};
@@ -19,6 +21,7 @@ use crate::ledger::closed;
 use crate::metrics::Outcome;
 use crate::platform;
 use crate::session::{Ending, Voice};
+use crate::timer::Timer;
 use crate::toolbox::ToolGiver;
 use crate::work::{self, InOrder};
 
@@ -47,12 +50,13 @@ pub(super) async fn serve(work: &Work, proposals: Vec<Proposal>) -> Result<()> {
         }
         return Err(end);
     }
+    let alone = judged.len() == 1;
     let calls = judged.into_iter().map(|judged| {
         let (voice, hooks) = (work.voice.clone(), work.hooks());
         async move {
             match judged {
                 Judged::Refused(proposal, error) => (proposal, Ended::Result(Err(error))),
-                Judged::Permitted(permit) => run(&voice, &hooks, permit).await,
+                Judged::Permitted(permit) => run(&voice, &hooks, permit, alone).await,
             }
         }
     });
@@ -154,7 +158,7 @@ fn told(error: &Error) -> Value {
 }
 
 /// Runs what is permitted, and lets hooks see what came of it.
-async fn run(voice: &Voice, hooks: &Hooks, permit: Permit) -> (Proposal, Ended) {
+async fn run(voice: &Voice, hooks: &Hooks, permit: Permit, alone: bool) -> (Proposal, Ended) {
     let key = permit.approval_key.clone();
     let spare = permit.call.clone();
     let (giver, call) = match permit.redeem() {
@@ -166,7 +170,7 @@ async fn run(voice: &Voice, hooks: &Hooks, permit: Permit) -> (Proposal, Ended) 
     };
     voice.publish("ToolInvocationStarted", &started(&call));
     let began = (Instant::now(), platform::now());
-    let done = execute(voice, &giver, &call).await;
+    let done = execute(voice, &giver, &call, alone).await;
     let ended = match done {
         Done::Result(result) => {
             let seen = Seen {
@@ -200,24 +204,31 @@ enum Done {
     Halted(Error),
 }
 
-async fn execute(voice: &Voice, giver: &Arc<dyn ToolGiver>, call: &Proposal) -> Done {
+/// On a thread of its own, because a tool's code may block or never come back. Only a brief call that no other has to
+/// wait for is run on the spot: two threads take longer to wake than it takes.
+async fn execute(voice: &Voice, giver: &Arc<dyn ToolGiver>, call: &Proposal, alone: bool) -> Done {
     let session = voice.session();
     let ext_id = giver.ext_id();
     let scope = session.scopes().begin_tool(ext_id, &call.tool_call_id);
     let cx = voice.call(scope.token(), Some(&call.tool_call_id));
+    let usual = session.rules().tool;
+    let limit = giver.patience(&call.tool_name, &call.args, usual);
     let (called, proposed) = (giver.clone(), call.clone());
-    // On a thread of its own, because a tool's code may block or never come back.
-    let running = work::elsewhere(async move {
+    let running = async move {
         called
             .execute(&proposed.tool_name, &proposed.args, cx)
             .await
-    });
-    let running = async {
-        let done = running.await.unwrap_or_else(|| Err(closed()));
-        done.and_then(Envelope::into_result)
     };
-    let usual = session.rules().tool;
-    let limit = giver.patience(&call.tool_name, &call.args, usual);
+    let began = Instant::now();
+    let running = async {
+        let done = if alone && giver.is_brief(&call.tool_name) {
+            Some(on_the_spot(&**session.timer(), limit, &scope, running).await)
+        } else {
+            work::elsewhere(running).await
+        };
+        done.unwrap_or_else(|| Err(closed()))
+            .and_then(Envelope::into_result)
+    };
     let patient = patiently(voice, ext_id, limit, running);
     let done = work::unless(voice.cancelled(), patient).await;
     session.scopes().end_tool(ext_id, &call.tool_call_id);
@@ -239,9 +250,33 @@ async fn execute(voice: &Voice, giver: &Arc<dyn ToolGiver>, call: &Proposal) -> 
             Err(error) if error.code() == codes::HEADLESS_INTERACTION_REQUIRED.name => {
                 Done::Halted(error)
             }
+            // It was told that its time was up, and came back.
+            Err(error)
+                if error.class() == Class::Cancellation.as_str() && began.elapsed() >= limit =>
+            {
+                Done::Result(Err(left_behind(voice, ext_id, call, limit)))
+            }
             Err(error) => Done::Result(Err(typed(error))),
         },
     }
+}
+
+/// Runs a tool on this thread. Nobody looks at the clock until it first waits for something, so it is called off when
+/// its time is up.
+fn on_the_spot<T>(
+    timer: &dyn Timer,
+    limit: Duration,
+    scope: &CancellationSource,
+    tool: impl Future<Output = T>,
+) -> impl Future<Output = T> {
+    let mut tool = Box::pin(tool);
+    let scope = scope.clone();
+    let mut alarm = Some(timer.after(limit, Box::new(move || scope.cancel())));
+    poll_fn(move |cx| {
+        let polled = tool.as_mut().poll(cx);
+        alarm = None;
+        polled
+    })
 }
 
 /// What a tool fails with is typed, so that a model can act on it. Whatever else went wrong is a failure of the tool.
@@ -442,5 +477,48 @@ pub(super) fn summary(args: &Value) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((cut, _)) => format!("{}…", &text[..cut]),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timer;
+    use crate::work::block_on;
+
+    #[test]
+    fn a_tool_run_on_the_spot_is_told_when_its_time_is_up() {
+        let scope = CancellationSource::new();
+        let token = scope.token();
+        let busy = async move {
+            // Its code holds the thread, as that of a search does.
+            while !token.is_cancelled() {
+                std::thread::yield_now();
+            }
+            "told"
+        };
+        let limit = Duration::from_millis(10);
+        let done = on_the_spot(&*timer::system(), limit, &scope, busy);
+        assert_eq!(block_on(done), "told");
+    }
+
+    #[test]
+    fn a_tool_that_waits_is_not_called_off_by_it() {
+        let scope = CancellationSource::new();
+        let limit = Duration::from_millis(10);
+        let mut waited = false;
+        let waiting = poll_fn(move |cx| {
+            if std::mem::replace(&mut waited, true) {
+                return std::task::Poll::Ready(());
+            }
+            let waker = cx.waker().clone();
+            std::thread::spawn(move || {
+                std::thread::sleep(5 * limit);
+                waker.wake();
+            });
+            std::task::Poll::Pending
+        });
+        block_on(on_the_spot(&*timer::system(), limit, &scope, waiting));
+        assert!(!scope.token().is_cancelled());
     }
 }
