@@ -274,7 +274,7 @@ fn on_the_spot<T>(
     let mut alarm = Some(timer.after(limit, Box::new(move || scope.cancel())));
     poll_fn(move |cx| {
         let polled = tool.as_mut().poll(cx);
-        alarm = None;
+        drop(alarm.take());
         polled
     })
 }
