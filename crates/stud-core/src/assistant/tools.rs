@@ -498,7 +498,8 @@ mod tests {
             "told"
         };
         let limit = Duration::from_millis(10);
-        let done = on_the_spot(&*timer::system(), limit, &scope, busy);
+        let timer = timer::system();
+        let done = on_the_spot(&*timer, limit, &scope, busy);
         assert_eq!(block_on(done), "told");
     }
 
