@@ -11,7 +11,7 @@ mod telling;
 mod record;
 mod guard;
 
-pub(crate) use known::Finder;
+pub(crate) use known::{Finder, Forms};
 pub use record::LONGEST_TEXT;
 pub(crate) use record::cut_remark;
 pub use reference::{ReferenceKind, SecretReference};

@@ -3,12 +3,13 @@
 use secrecy::ExposeSecret as _;
 
 use super::Terms;
-use crate::redact::{Confidential, Finder, Redactor, is_ordinary, is_telling};
+use crate::redact::{Confidential, Finder, Forms, Redactor, is_ordinary, is_telling};
 
-/// The values that must not reach a model, all looked for in one pass.
+/// The values that must not reach a model. Secrets are looked for in everything that is said, all in one pass. What is
+/// only private is looked for in the little that somebody wrote, where an automaton costs more than it saves.
 pub(crate) struct Screen {
     secret: Values,
-    private: Values,
+    private: Vec<(Confidential, Forms)>,
     known: usize,
 }
 
@@ -30,8 +31,12 @@ impl Screen {
         }
         let private = terms.private.iter();
         let private = private.filter(|value| !holds(&secret, value)).cloned();
+        let private = private.map(|value| {
+            let forms = Forms::of(value.value.expose_secret());
+            (value, forms)
+        });
         Self {
-            private: Values::of(private.collect()),
+            private: private.collect(),
             secret: Values::of(secret),
             known,
         }
@@ -49,7 +54,9 @@ impl Screen {
 
     /// What of the settings, short of secrets, stands in a text that somebody wrote for a model.
     pub(crate) fn private_in(&self, text: &str) -> Vec<&Confidential> {
-        self.private.found_in(text)
+        let private = self.private.iter();
+        let found = private.filter(|(_, forms)| forms.stand_in(text));
+        found.map(|(value, _)| value).collect()
     }
 }
 

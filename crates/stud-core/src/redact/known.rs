@@ -34,7 +34,7 @@ impl Finder {
     pub(crate) fn of<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
         let (mut all, mut value_of) = (Vec::new(), Vec::new());
         for (index, value) in values.enumerate() {
-            let forms = forms(value);
+            let Forms(forms) = Forms::of(value);
             value_of.extend(forms.iter().map(|_| index));
             all.extend(forms);
         }
@@ -104,6 +104,20 @@ impl Finder {
 }
 
 /// A value as it is, and as JSON text writes it.
+pub(crate) struct Forms(Vec<Zeroizing<String>>);
+
+impl Forms {
+    /// The forms of a value.
+    pub(crate) fn of(value: &str) -> Self {
+        Self(forms(value))
+    }
+
+    /// Whether any of them stands in the text.
+    pub(crate) fn stand_in(&self, text: &str) -> bool {
+        self.0.iter().any(|form| text.contains(form.as_str()))
+    }
+}
+
 fn forms(value: &str) -> Vec<Zeroizing<String>> {
     let mut forms = vec![Zeroizing::new(value.to_owned())];
     for _ in 0..JSON_LEVELS {
