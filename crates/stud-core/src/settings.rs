@@ -373,7 +373,7 @@ fn wrong_at(pointer: &str, what: &str) -> Value {
 mod tests {
     use super::*;
 
-    fn layered(texts: &[(Scope, &str)]) -> Result<Settings, Diagnostic> {
+    pub(super) fn layered(texts: &[(Scope, &str)]) -> Result<Settings, Diagnostic> {
         let mut settings = Settings::default();
         for (scope, text) in texts {
             let folder = tempfile::tempdir().unwrap();

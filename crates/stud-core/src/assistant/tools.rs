@@ -2,10 +2,10 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use stud_abi::CancellationSource;
 use stud_contract_hook::{FiringMode, Slot};
 use stud_contract_meta::{Error, Result};
 use stud_contract_tool::{Envelope, Output};
@@ -21,6 +21,7 @@ use crate::ledger::closed;
 use crate::metrics::Outcome;
 use crate::platform;
 use crate::session::{Ending, Voice};
+use crate::sync::AtomicBool;
 use crate::timer::Timer;
 use crate::toolbox::ToolGiver;
 use crate::work::{self, InOrder};
@@ -219,10 +220,17 @@ async fn execute(voice: &Voice, giver: &Arc<dyn ToolGiver>, call: &Proposal, alo
             .execute(&proposed.tool_name, &proposed.args, cx)
             .await
     };
-    let began = Instant::now();
+    let late = Arc::new(AtomicBool::new(false));
+    let time_is_up = {
+        let (late, scope) = (late.clone(), scope.clone());
+        move || {
+            late.store(true, Ordering::Release);
+            scope.cancel();
+        }
+    };
     let running = async {
         let done = if alone && giver.is_brief(&call.tool_name) {
-            Some(on_the_spot(&**session.timer(), limit, &scope, running).await)
+            Some(on_the_spot(&**session.timer(), limit, time_is_up, running).await)
         } else {
             work::elsewhere(running).await
         };
@@ -251,9 +259,7 @@ async fn execute(voice: &Voice, giver: &Arc<dyn ToolGiver>, call: &Proposal, alo
                 Done::Halted(error)
             }
             // It was told that its time was up, and came back.
-            Err(error)
-                if error.class() == Class::Cancellation.as_str() && began.elapsed() >= limit =>
-            {
+            Err(_) if late.load(Ordering::Acquire) => {
                 Done::Result(Err(left_behind(voice, ext_id, call, limit)))
             }
             Err(error) => Done::Result(Err(typed(error))),
@@ -261,17 +267,16 @@ async fn execute(voice: &Voice, giver: &Arc<dyn ToolGiver>, call: &Proposal, alo
     }
 }
 
-/// Runs a tool on this thread. Nobody looks at the clock until it first waits for something, so it is called off when
-/// its time is up.
+/// Runs a tool on this thread. Nobody looks at the clock until it first waits for something, so `time_is_up` is called
+/// from elsewhere when it is.
 fn on_the_spot<T>(
     timer: &dyn Timer,
     limit: Duration,
-    scope: &CancellationSource,
+    time_is_up: impl FnOnce() + Send + 'static,
     tool: impl Future<Output = T>,
 ) -> impl Future<Output = T> {
     let mut tool = Box::pin(tool);
-    let scope = scope.clone();
-    let mut alarm = Some(timer.after(limit, Box::new(move || scope.cancel())));
+    let mut alarm = Some(timer.after(limit, Box::new(time_is_up)));
     poll_fn(move |cx| {
         let polled = tool.as_mut().poll(cx);
         drop(alarm.take());
@@ -482,6 +487,8 @@ pub(super) fn summary(args: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use stud_abi::CancellationSource;
+
     use super::*;
     use crate::timer;
     use crate::work::block_on;
@@ -499,13 +506,14 @@ mod tests {
         };
         let limit = Duration::from_millis(10);
         let timer = timer::system();
-        let done = on_the_spot(&*timer, limit, &scope, busy);
+        let done = on_the_spot(&*timer, limit, move || scope.cancel(), busy);
         assert_eq!(block_on(done), "told");
     }
 
     #[test]
     fn a_tool_that_waits_is_not_called_off_by_it() {
         let scope = CancellationSource::new();
+        let token = scope.token();
         let limit = Duration::from_millis(10);
         let mut waited = false;
         let waiting = poll_fn(move |cx| {
@@ -519,7 +527,9 @@ mod tests {
             });
             std::task::Poll::Pending
         });
-        block_on(on_the_spot(&*timer::system(), limit, &scope, waiting));
-        assert!(!scope.token().is_cancelled());
+        let timer = timer::system();
+        let time_is_up = move || scope.cancel();
+        block_on(on_the_spot(&*timer, limit, time_is_up, waiting));
+        assert!(!token.is_cancelled());
     }
 }

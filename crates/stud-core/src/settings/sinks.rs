@@ -99,21 +99,12 @@ fn sink_of<'a>(list: Sourced<'a>, id: &str) -> Option<Placed<'a>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::layered;
     use super::*;
     use crate::scope::Scope;
 
-    fn settings(texts: &[(Scope, &str)]) -> Result<Settings, Diagnostic> {
-        let mut settings = Settings::default();
-        for (scope, text) in texts {
-            let folder = tempfile::tempdir().unwrap();
-            std::fs::write(folder.path().join("settings.json"), text).unwrap();
-            settings.layer(*scope, folder.path())?;
-        }
-        Ok(settings)
-    }
-
     fn levels(texts: &[(Scope, &str)]) -> Vec<String> {
-        let settings = settings(texts).unwrap();
+        let settings = layered(texts).unwrap();
         let configs = settings.configs(Kind::Logger, "file-logger");
         let levels = configs.map(|(set, place)| format!("{} {place}", set.value["level"]));
         levels.collect()
@@ -151,7 +142,7 @@ mod tests {
             (r#"[{"extId":"a","level":"info"}]"#, "/0/level"),
         ] {
             let text = format!(r#"{{"logging":{{"sinks":{sinks}}}}}"#);
-            let wrong = settings(&[(Scope::Global, &text)]).unwrap_err();
+            let wrong = layered(&[(Scope::Global, &text)]).unwrap_err();
             assert_eq!(wrong.code, &codes::SETTINGS_SHAPE_INVALID, "{sinks}");
             let place = format!("/logging/sinks{place}");
             assert_eq!(wrong.field_path, Some(place), "{sinks}");
@@ -161,7 +152,7 @@ mod tests {
     #[test]
     fn a_sink_that_is_no_logger_is_named() {
         let text = r#"{"logging":{"sinks":[{"extId":"file-logger"},{"extId":"file-loger"}]}}"#;
-        let settings = settings(&[(Scope::Global, text)]).unwrap();
+        let settings = layered(&[(Scope::Global, text)]).unwrap();
         let [warning] = &settings.strange_sinks(&["file-logger"])[..] else {
             panic!("one is not there");
         };
