@@ -57,6 +57,8 @@ const SECTIONS: [Section; 7] = [
             ("defaultTimeoutMs", Fit::AtLeast(1)),
             ("interactorGraceMs", Fit::AtLeast(0)),
             ("maxReprompts", Fit::AtLeast(0)),
+            // Known, so that a file that has it is taken; no screen of this version heeds it.
+            ("cancelOnText", Fit::Flag),
         ],
     ),
     closed(
@@ -76,6 +78,7 @@ const SECTIONS: [Section; 7] = [
         "mcp",
         &[
             ("connectTimeoutMs", Fit::AtLeast(1)),
+            ("callTimeoutMs", Fit::AtLeast(1)),
             ("startupGraceMs", Fit::AtLeast(0)),
             ("maxResultBytes", Fit::AtLeast(1)),
             ("resourceMaxBytes", Fit::AtLeast(1)),
@@ -254,11 +257,14 @@ mod tests {
         let document = json!({
             "active": {"provider": "echo", "model": "m", "sessionStore": "s", "attachedSM": "x"},
             "loop": {"maxContinuations": 1, "toolTimeoutMs": 1, "hookTimeoutMs": 9},
-            "interaction": {"defaultTimeoutMs": 1, "interactorGraceMs": 0, "maxReprompts": 0},
+            "interaction": {"defaultTimeoutMs": 1, "interactorGraceMs": 0, "maxReprompts": 0, "cancelOnText": true},
             "headless": {"grantStageTool": "halt"},
             "validation": {"strict": true},
             "context": {"warnAt": 80, "compactAt": 0.9, "graceful": ["a"]},
-            "mcp": {"connectTimeoutMs": 1, "servers": 5, "resources": {}},
+            "mcp": {
+                "connectTimeoutMs": 1, "callTimeoutMs": 1, "startupGraceMs": 0, "maxResultBytes": 1,
+                "resourceMaxBytes": 1, "resourceMaxTokens": 1, "servers": 5, "resources": {},
+            },
             "providers": {"retry": {"attempts": 0, "firstMs": 0, "longestMs": 1}, "other": {"x": 1}},
             "tools": {"grep": {"loop": 1}},
         });
