@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use stud_core::activate::Means;
-use stud_core::ground::{EmbeddedPlugin, Ground};
+use stud_core::environment::{EmbeddedPlugin, Environment};
 use stud_core::host::Hosts;
 use stud_core::launch::{Launch, Launched, Resume, launch};
 use stud_core::limits::Limits;
@@ -99,12 +99,12 @@ impl Home {
     }
 
     /// The ground of a stud that carries `bundled`.
-    pub(crate) fn ground(&self, bundled: Vec<EmbeddedPlugin>) -> Ground {
+    pub(crate) fn ground(&self, bundled: Vec<EmbeddedPlugin>) -> Environment {
         let places = Places {
             global_root: self.root.clone(),
             project_root: self.root.join("no-project"),
         };
-        match Ground::survey(places, bundled) {
+        match Environment::survey(places, bundled) {
             Ok(ground) => ground,
             Err(why) => fail(&why.to_string()),
         }

@@ -4,10 +4,10 @@
 
 use serde_json::json;
 use stud_contract_meta::Result;
+use stud_core::executor::block_on;
 use stud_core::launch::{Launch, Launched, launch};
 use stud_core::limits::Limits;
 use stud_core::startup::prepare;
-use stud_core::work::block_on;
 use stud_host_api::audit::AuditQuery;
 use stud_host_api::commands::{CommandArgs, CommandResult};
 use stud_tests::{Core, Elf, World, fixture};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use stud_abi::{CallContext, CancellationSource, EventHeader};
 use stud_contract_interaction::{Ask, Payload, Request};
-use stud_core::work::block_on;
+use stud_core::executor::block_on;
 use stud_tests::{Elf, World, fixture};
 
 fn hostile_world() -> World {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
+use stud_core::executor::block_on;
 use stud_core::mcp::Binding;
-use stud_core::work::block_on;
 use stud_host_api::metrics::{McpStatus, Source};
 use stud_host_api::prompt::PromptFilter;
 use stud_host_api::resource::ResourceFilter;

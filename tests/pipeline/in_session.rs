@@ -10,12 +10,12 @@ use stud_abi::CancellationToken;
 use stud_contract_interaction::{Request, Response};
 use stud_contract_meta::Result;
 use stud_core::assistant::converse;
+use stud_core::executor::block_on;
+use stud_core::interactions::Interactor;
 use stud_core::launch::{Launch, Launched, launch};
 use stud_core::limits::Limits;
-use stud_core::prompts::Interactor;
 use stud_core::report::PluginReport;
 use stud_core::startup::prepare;
-use stud_core::work::block_on;
 use stud_tests::{Core, World};
 
 use super::install;

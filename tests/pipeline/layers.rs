@@ -1,8 +1,8 @@
 //! Scopes over one another, and what is bundled.
 
 use serde_json::json;
+use stud_core::plugin_scope::Scope;
 use stud_core::report::{Form, Status};
-use stud_core::scope::Scope;
 use stud_tests::{Elf, World, fixture};
 
 use crate::{install, refusal, reports, tool};

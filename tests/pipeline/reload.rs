@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use stud_abi::CallContext;
-use stud_core::work::block_on;
+use stud_core::executor::block_on;
 use stud_tests::World;
 
 use crate::tool;

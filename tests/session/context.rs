@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use stud_core::assistant::Answered;
-use stud_core::audience::Audience;
-use stud_core::resource_registry::{FetchError, Fetched, ResourceDriver};
+use stud_core::resources::{FetchError, Fetched, ResourceDriver};
 use stud_core::session::Ending;
+use stud_core::visibility::Visibility;
 use stud_host_api::BoxFuture;
 use stud_host_api::resource::{ResourceRef, ResourceSource};
 use stud_tests::{Elf, Live, World, code_of, eventually, fixture};
@@ -534,7 +534,7 @@ fn a_bound_resource_is_told_as_what_it_is() {
         };
         let registry = bench.live.session().resource_registry();
         registry
-            .bind(reference, Arc::new(Page(content)), Audience::default())
+            .bind(reference, Arc::new(Page(content)), Visibility::default())
             .unwrap();
     };
     let added = |id: &str| json!({"return": [fragment("resource-binding", id, 100, 0)]});

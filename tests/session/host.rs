@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use stud_core::ground::EmbeddedPlugin;
+use stud_core::environment::EmbeddedPlugin;
 use stud_tests::{Called, Door, World, code_of};
 
 use crate::stage::{deaf, install, ui_as};

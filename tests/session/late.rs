@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use stud_core::ground::EmbeddedPlugin;
+use stud_core::environment::EmbeddedPlugin;
 use stud_core::launch::{Launch, Resume};
 use stud_tests::{Live, World, code_of};
 

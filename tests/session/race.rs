@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use stud_abi::CancellationToken;
 use stud_contract_interaction::{Request, Response};
 use stud_contract_meta::Result;
-use stud_core::prompts::Interactor;
+use stud_core::executor::block_on;
+use stud_core::interactions::Interactor;
 use stud_core::session::{Ending, Session};
-use stud_core::work::block_on;
 use stud_tests::{Calling, Door, World, cause_of, code_of, eventually};
 
 use crate::stage::{Ear, Ui, deaf, probe, tools, ui, ui_as};

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 use stud_core::audit::AuditQuery;
-use stud_core::ground::EmbeddedPlugin;
+use stud_core::environment::EmbeddedPlugin;
 use stud_core::launch::{Launch, Resume};
 use stud_core::session::{Ending, SecurityMode};
 use stud_tests::{Live, World, code_of};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use stud_core::work::block_on;
+use stud_core::executor::block_on;
 use stud_tests::{World, cause_of, code_of, eventually};
 
 use crate::stage::{Ear, install, mute, probe, ui, ui_as};
@@ -29,7 +29,7 @@ fn files_with(folder: &Path, text: &str) -> Vec<String> {
 }
 
 /// A world in which everything that keeps anything is there: a store, a log, an audit trail.
-fn bundled() -> Vec<stud_core::ground::EmbeddedPlugin> {
+fn bundled() -> Vec<stud_core::environment::EmbeddedPlugin> {
     vec![
         echo::stud_plugin(),
         file_logger::stud_plugin(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use stud_core::activate::Means;
-use stud_core::ground::{EmbeddedPlugin, Ground};
+use stud_core::environment::{EmbeddedPlugin, Environment};
 use stud_core::host::Hosts;
 use stud_core::limits::Limits;
 use stud_core::platform::Places;
@@ -16,7 +16,7 @@ use crate::world::World;
 #[derive(Debug)]
 pub struct Core {
     /// Where things are.
-    pub ground: Ground,
+    pub ground: Environment,
     /// How plugins are run: impatiently.
     pub means: Means,
 }
@@ -28,7 +28,7 @@ impl World {
             global_root: self.home(),
             project_root: self.project().join(".stud"),
         };
-        let ground = Ground::survey(places, bundled)
+        let ground = Environment::survey(places, bundled)
             .unwrap_or_else(|why| crate::world::fail(&why.to_string()));
         let means = Means {
             hosts: Arc::new(Hosts::detached(&ground)),

@@ -5,13 +5,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use stud_core::assistant::{Answered, Model, answer};
+use stud_core::environment::EmbeddedPlugin;
 use stud_core::events::{Event, Service, Subscriber};
-use stud_core::ground::EmbeddedPlugin;
+use stud_core::executor::block_on;
 use stud_core::launch::{Launch, Launched, launch};
 use stud_core::limits::Limits;
 use stud_core::session::Session;
 use stud_core::startup::prepare;
-use stud_core::work::block_on;
 
 use crate::core::Core;
 use crate::wait::eventually;

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use stud_abi::{BoxFuture, CallContext, EventHeader, Fault};
 use stud_core::activate::Running;
-use stud_core::work::block_on;
+use stud_core::executor::block_on;
 
 use crate::home::Home;
 use crate::measure::best;

@@ -9,10 +9,10 @@ use stud_abi::CallContext;
 use stud_contract_interaction::{Ask, Request};
 use stud_contract_meta::{Kind, Result};
 use stud_core::events::{Bus, Event, Service, Subscriber};
+use stud_core::executor::block_on;
 use stud_core::limits::Limits;
 use stud_core::registry::Registry;
 use stud_core::timer;
-use stud_core::work::block_on;
 
 use crate::home::{Home, fail};
 use crate::measure::{Spread, wake};
@@ -31,7 +31,7 @@ pub(crate) fn rows() -> Vec<Row> {
         let home = Home::empty().and_uis(count);
         let launched = home.session(Vec::new(), None);
         let plugins = launched.session.plugins();
-        let audience = Audience::of(&launched.session.books().bus, &payload);
+        let audience = Visibility::of(&launched.session.books().bus, &payload);
         // They still hear of one another's coming up.
         audience.settle();
         let (before, first) = (heard(&plugins), audience.bus.last_seq());
@@ -72,7 +72,7 @@ fn in_process(payload: &Value) -> Row {
     for _ in 0..64 {
         bus.subscribe(Arc::new(Counter::default()), Service::Shared);
     }
-    let each = Audience::of(&bus, payload).burst();
+    let each = Visibility::of(&bus, payload).burst();
     Row::fact(
         "the same to 64 subscribers in process",
         format!("{each:.2} µs"),
@@ -80,7 +80,7 @@ fn in_process(payload: &Value) -> Row {
 }
 
 /// An event that comes when nothing is going on.
-fn alone(audience: &Audience<'_>) -> Row {
+fn alone(audience: &Visibility<'_>) -> Row {
     let waits: Vec<Duration> = (0..SINGLES).map(|_| audience.single()).collect();
     let spread = Spread::of(waits);
     let wake = wake();
@@ -111,13 +111,13 @@ fn heard(plugins: &Registry) -> Vec<u64> {
 }
 
 /// Subscribers, and the last of them, who knows when the others have heard.
-struct Audience<'a> {
+struct Visibility<'a> {
     bus: Arc<Bus>,
     payload: &'a Value,
     done: mpsc::Receiver<Instant>,
 }
 
-impl<'a> Audience<'a> {
+impl<'a> Visibility<'a> {
     fn of(bus: &Arc<Bus>, payload: &'a Value) -> Self {
         let (sender, done) = mpsc::channel();
         let last = Arc::new(Last(Mutex::new(sender)));

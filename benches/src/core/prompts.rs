@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use stud_abi::CancellationToken;
 use stud_contract_interaction::Confirm;
 use stud_contract_meta::Kind;
-use stud_core::ground::EmbeddedPlugin;
+use stud_core::environment::EmbeddedPlugin;
+use stud_core::executor::block_on;
 use stud_core::session::Session;
-use stud_core::work::block_on;
 
 use crate::home::{Home, fail};
 use crate::measure::Spread;

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use serde_json::json;
 use stud_contract_session_store::{Durability, Page};
+use stud_core::executor::block_on;
 use stud_core::ledger::Draft;
 use stud_core::session::Ending;
-use stud_core::work::block_on;
 
 use super::{elsewhere, figure};
 use crate::home::{Home, bundled, fail};

@@ -14,13 +14,13 @@ use stud_diagnostics::{Diagnostic, Stage, codes};
 use stud_host_api::HostApi;
 
 use crate::bind::{Bound, Table};
+use crate::executor::{self, CodeOrigin};
 use crate::limits::Limits;
 use crate::platform;
-use crate::scope::Scope;
+use crate::plugin_scope::Scope;
+use crate::provenance::{Provenance, Refused};
 use crate::sync::{Mutex, lock};
-use crate::track::{Refused, Track};
 use crate::validate::Members;
-use crate::work::{self, Whose};
 
 /// Who a running plugin is. Its host knows it by this.
 #[derive(Debug)]
@@ -48,11 +48,11 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Whose code it is.
-    pub(crate) fn whose(&self) -> Whose {
+    /// CodeOrigin code it is.
+    pub(crate) fn whose(&self) -> CodeOrigin {
         match self.path {
-            Some(_) => Whose::Strangers,
-            None => Whose::Ours,
+            Some(_) => CodeOrigin::Strangers,
+            None => CodeOrigin::Ours,
         }
     }
 
@@ -171,7 +171,7 @@ pub struct Active {
     identity: Arc<Identity>,
     witness: Witness,
     running: Running,
-    track: Track,
+    track: Provenance,
     bound: Bound,
     /// The compiled input schemas of its tools, by name. Each is compiled when it is first needed.
     validators: Mutex<BTreeMap<String, Option<Arc<Validator>>>>,
@@ -232,7 +232,7 @@ impl Active {
     }
 
     /// How it came here.
-    pub fn track(&self) -> &Track {
+    pub fn track(&self) -> &Provenance {
         &self.track
     }
 }
@@ -257,7 +257,7 @@ macro_rules! running {
             pub(crate) fn lifecycle(&self, phase: Phase, config: String) -> Result<(), Fault> {
                 fn run<C: Category>(instance: &Instance<C>, phase: Phase, config: String) -> Result<(), Fault> {
                     let call = instance.lifecycle(phase.as_str(), config, CallContext::detached());
-                    work::block_on(call).map(drop)
+                    executor::block_on(call).map(drop)
                 }
                 match self {
                     $(Self::$variant(instance) => run(instance, phase, config),)+
@@ -385,7 +385,7 @@ fn start(
     }
 }
 
-fn explain(track: &Track, phase: Phase, failure: &Failure) -> Diagnostic {
+fn explain(track: &Provenance, phase: Phase, failure: &Failure) -> Diagnostic {
     let failed = |message: String| {
         track
             .error(Stage::Activate, &codes::LIFECYCLE_FAILURE, message)

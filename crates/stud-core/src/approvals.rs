@@ -8,7 +8,7 @@ use stud_contract_meta::{Error, Result};
 use stud_contract_tool::{ApprovalCoverage, covers, keys};
 use stud_diagnostics::codes;
 
-use crate::nearest::nearest;
+use crate::did_you_mean::nearest;
 use crate::platform;
 use crate::sync::{Mutex, lock};
 

@@ -23,7 +23,7 @@ use crate::session::{Ending, Input, Session, Turn, Voice};
 use crate::sync::{Mutex, lock};
 
 mod receive;
-mod prior;
+mod request_tail;
 mod compose;
 mod send;
 mod stream;

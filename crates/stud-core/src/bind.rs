@@ -8,7 +8,7 @@ use stud_diagnostics::{Diagnostic, Stage, codes};
 
 use crate::limits;
 use crate::load::Loaded;
-use crate::track::{Refused, Track};
+use crate::provenance::{Provenance, Refused};
 use crate::validate::category::ui::handler_of;
 use crate::validate::{Members, Validated};
 
@@ -96,7 +96,7 @@ pub fn bind(loaded: Loaded, limits: &limits::Limits) -> Result<Bound, Refused> {
     }
 }
 
-fn explain(track: &Track, kind: Kind, error: EntryError) -> Diagnostic {
+fn explain(track: &Provenance, kind: Kind, error: EntryError) -> Diagnostic {
     let at = |code, message: String| track.error(Stage::Bind, code, message);
     let said = |diagnostic: Diagnostic, fault: &Fault| {
         diagnostic

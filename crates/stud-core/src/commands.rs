@@ -14,25 +14,25 @@ use stud_diagnostics::codes;
 use stud_host_api::commands::{CommandArgs, CommandResult};
 use stud_host_api::{BoxFuture, CallIds};
 
-use crate::books::Books;
+use crate::executor::{elsewhere, unless};
 use crate::ids;
 use crate::ledger::closed;
 use crate::limits::Limits;
+use crate::recorder::Recorder;
 use crate::sync::{Mutex, lock};
-use crate::work::{elsewhere, unless};
 
-mod account;
+mod audit;
 mod arguments;
 mod catalog;
 mod completing;
-mod line;
+mod queue;
 mod plugin;
 
 pub(crate) use catalog::{Catalog, Handler};
 
-use account::Account;
+use audit::Account;
 use catalog::Offer;
-use line::{Line, Task};
+use queue::{Line, Task};
 
 /// What commands find around them, as of the moment they look.
 pub(crate) trait Scene: Send + Sync {
@@ -63,7 +63,7 @@ pub(crate) trait Scene: Send + Sync {
 
 /// The commands of a session.
 pub(crate) struct Commands {
-    books: Arc<Books>,
+    books: Arc<Recorder>,
     line: Line,
     /// Plugins that once did not come back with suggestions, by generation.
     stuck: Mutex<BTreeSet<(String, u64)>>,
@@ -76,7 +76,7 @@ pub(crate) struct Commands {
 pub(crate) type Afterward = Box<dyn FnOnce() + Send>;
 
 impl Commands {
-    pub(crate) fn new(books: Arc<Books>, limits: &Limits) -> Self {
+    pub(crate) fn new(books: Arc<Recorder>, limits: &Limits) -> Self {
         Self {
             books,
             line: Line::default(),

@@ -30,8 +30,8 @@ use stud_contract_meta::{Error, Result};
 use stud_contract_provider::Message;
 use stud_diagnostics::{Code, codes};
 
-use crate::desk::{Desk, Last, Toolset};
 use crate::model::Model;
+use crate::request_state::{Desk, Last, Toolset};
 use crate::session::{Kept, Session, Turn};
 
 mod budget;
@@ -331,7 +331,7 @@ async fn unless_cancelled<T>(
     cancelled: &stud_abi::CancellationToken,
     work: impl Future<Output = Result<T>>,
 ) -> Result<T> {
-    let done = crate::work::unless(cancelled, work).await;
+    let done = crate::executor::unless(cancelled, work).await;
     done.unwrap_or_else(|| Err(session.turn_called_off()))
 }
 

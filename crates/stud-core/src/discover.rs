@@ -1,4 +1,4 @@
-//! discover: [`Ground`] → [`Found`]. Names are listed, nothing is opened.
+//! discover: [`Environment`] → [`Found`]. Names are listed, nothing is opened.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use stud_contract_meta::Kind;
 use stud_diagnostics::{Diagnostic, Stage, codes};
 
-use crate::ground::Ground;
-use crate::scope::Scope;
-use crate::track::{Origin, Refused, Track};
+use crate::environment::Environment;
+use crate::plugin_scope::Scope;
+use crate::provenance::{Origin, Provenance, Refused};
 
 /// A plugin that seems to be there.
 #[derive(Debug)]
 pub struct Found {
-    pub(crate) track: Track,
+    pub(crate) track: Provenance,
     /// The category whose folder it lies in, if it lies in one.
     pub(crate) folder: Option<Kind>,
     /// The config beside the library, if it lies in a folder of its own.
@@ -32,11 +32,11 @@ pub struct Discovered {
 }
 
 /// Lists what is in the plugin folders of every scope.
-pub fn discover(ground: &Ground) -> Discovered {
+pub fn discover(ground: &Environment) -> Discovered {
     let mut discovered = Discovered::default();
     for (index, plugin) in ground.bundled.iter().enumerate() {
         let label = format!("bundled-{index}");
-        let track = Track::new(Scope::Bundled, Origin::Embedded(*plugin), label, None);
+        let track = Provenance::new(Scope::Bundled, Origin::Embedded(*plugin), label, None);
         discovered.found.push(Found {
             track,
             folder: None,
@@ -51,7 +51,7 @@ pub fn discover(ground: &Ground) -> Discovered {
 
 /// One library named by its path, outside any scope's folders. Nothing is looked at yet.
 pub fn discover_file(path: &Path) -> Found {
-    let track = Track::new(
+    let track = Provenance::new(
         Scope::Global,
         Origin::Library(path.to_owned()),
         stem(path),
@@ -97,7 +97,7 @@ fn scan_entry(discovered: &mut Discovered, scope: Scope, kind: Kind, path: PathB
         let label = name_of(&path);
         match library_in(&path) {
             Ok(library) => {
-                let track = Track::new(scope, Origin::Library(library), label, Some(kind));
+                let track = Provenance::new(scope, Origin::Library(library), label, Some(kind));
                 let config_file = path.join("config.json");
                 discovered.found.push(Found {
                     track,
@@ -109,7 +109,7 @@ fn scan_entry(discovered: &mut Discovered, scope: Scope, kind: Kind, path: PathB
                 });
             }
             Err(why) => {
-                let track = Track::new(scope, Origin::Library(path), label, Some(kind));
+                let track = Provenance::new(scope, Origin::Library(path), label, Some(kind));
                 let why = track
                     .error(Stage::Discover, &codes::LIBRARY_UNREADABLE, why)
                     .help("put exactly one library into this folder, or name one after it");
@@ -118,7 +118,7 @@ fn scan_entry(discovered: &mut Discovered, scope: Scope, kind: Kind, path: PathB
         }
     } else if is_library_name {
         let label = stem(&path);
-        let track = Track::new(scope, Origin::Library(path), label, Some(kind));
+        let track = Provenance::new(scope, Origin::Library(path), label, Some(kind));
         discovered.found.push(Found {
             track,
             folder: Some(kind),
@@ -205,8 +205,8 @@ mod tests {
             global_root: root.to_owned(),
             project_root: root.join("no-project"),
         };
-        let discovered = discover(&Ground::survey(places, Vec::new()).unwrap());
-        let names = |track: &Track| {
+        let discovered = discover(&Environment::survey(places, Vec::new()).unwrap());
+        let names = |track: &Provenance| {
             track
                 .path()
                 .unwrap()

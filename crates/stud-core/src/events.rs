@@ -17,13 +17,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use stud_contract_meta::{Error, Result};
 
+use crate::executor;
 use crate::ids;
 use crate::limits::Limits;
 use crate::platform;
 use crate::redact::Redactor;
 use crate::sync::{Mutex, lock};
 use crate::timer::Timer;
-use crate::work;
 
 mod lane;
 
@@ -274,7 +274,7 @@ impl Bus {
             return;
         };
         lane::watch(&bus, &lane);
-        work::spawn(move || lane::serve(&bus, &lane));
+        executor::spawn(move || lane::serve(&bus, &lane));
     }
 
     /// A handler failed. It is reported once, and a failure to take that report is not.
@@ -344,12 +344,12 @@ impl Roused {
     pub(crate) fn and_then(mut self, job: impl FnOnce() + Send + 'static) -> bool {
         let shared = self.lanes.iter().position(|lane| lane.is_shared());
         let (Some(place), Some(bus)) = (shared, self.bus.upgrade()) else {
-            work::spawn(job);
+            executor::spawn(job);
             return false;
         };
         let lane = self.lanes.swap_remove(place);
         let (watched, seq) = ((bus.clone(), lane.clone()), self.seq);
-        work::spawn(move || {
+        executor::spawn(move || {
             lane::serve_through(&bus, &lane, seq);
             drop((bus, lane));
             job();

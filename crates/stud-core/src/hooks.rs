@@ -13,13 +13,13 @@ use stud_contract_meta::{Error, Result};
 use stud_diagnostics::{Class, Code, codes};
 
 use crate::activate::{Active, Running};
-use crate::deadline::in_time;
+use crate::executor;
+use crate::hook_order::Ordering;
 use crate::ledger::closed;
-use crate::ordering::Ordering;
 use crate::registry::Registry;
 use crate::session::Voice;
+use crate::timeout::in_time;
 use crate::validate::Members;
-use crate::work;
 
 /// The hooks of a turn, slot by slot, in the order in which they run.
 #[derive(Debug, Default)]
@@ -170,7 +170,7 @@ impl Hooks {
             passage.voice.publish("HookObserverFailed", &failure);
             Ok(())
         });
-        let mut looking: work::InOrder<_> = looking.collect();
+        let mut looking: executor::InOrder<_> = looking.collect();
         let mut seen = Ok(());
         while let Some(looked) = looking.next().await {
             seen = seen.and(looked);
@@ -190,7 +190,7 @@ impl Hook {
         let began = Instant::now();
         let (plugin, payload) = (self.plugin.clone(), payload.to_string());
         let cx = voice.call(voice.cancelled().clone(), None);
-        let handled = work::elsewhere(async move {
+        let handled = executor::elsewhere(async move {
             let Running::Hook(instance) = plugin.running() else {
                 return Err(plugin.lacks("handler"));
             };
@@ -201,7 +201,7 @@ impl Hook {
         let session = voice.session();
         let limit = session.rules().hook;
         let in_time = in_time(&**session.timer(), limit, handled);
-        let reply = match work::unless(voice.cancelled(), in_time).await {
+        let reply = match executor::unless(voice.cancelled(), in_time).await {
             Some(Some(reply)) => reply,
             Some(None) => Err(self.late(limit)),
             None => Err(voice.called_off()),

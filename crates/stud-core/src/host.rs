@@ -14,9 +14,9 @@ use stud_host_api::refusal::{self, Phase};
 use stud_host_api::{BoxFuture, HostApi};
 
 use crate::activate::{HostSource, Identity, Moment};
-use crate::ground::Ground;
-use crate::metrics::Reader;
+use crate::environment::Environment;
 use crate::redact::Redactor;
+use crate::runtime_snapshot::Reader;
 use crate::secrets::{Env, UserVault};
 use crate::session::{Session, SessionLink};
 
@@ -37,7 +37,7 @@ pub struct Hosts {
 /// What hosts know without a session.
 #[derive(Debug)]
 struct Facts {
-    ground: Arc<Ground>,
+    ground: Arc<Environment>,
     env: Env,
     headless: bool,
     /// What there is to see outside a session.
@@ -45,9 +45,9 @@ struct Facts {
 }
 
 impl Hosts {
-    /// Hosts for plugins that stand on `ground`. They belong to the session of `link`, once it is open.
+    /// Hosts for plugins that stand in `ground`. They belong to the session of `link`, once it is open.
     pub fn new(
-        ground: &Ground,
+        ground: &Environment,
         redactor: &Arc<Redactor>,
         headless: bool,
         link: SessionLink,
@@ -69,7 +69,7 @@ impl Hosts {
     }
 
     /// Hosts for plugins that run outside any session, as `stud plugin list` runs them.
-    pub fn detached(ground: &Ground) -> Self {
+    pub fn detached(ground: &Environment) -> Self {
         Self::new(ground, &Arc::default(), true, SessionLink::default())
     }
 }

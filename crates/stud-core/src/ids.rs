@@ -2,7 +2,7 @@
 
 use stud_diagnostics::{Diagnostic, codes, printable_within};
 
-use crate::nearest::nearest;
+use crate::did_you_mean::nearest;
 
 /// An id that nothing else has.
 pub fn fresh() -> String {

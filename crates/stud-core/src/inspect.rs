@@ -12,7 +12,7 @@ use stud_diagnostics::{Diagnostic, Stage, codes};
 use crate::contracts;
 use crate::discover::Found;
 use crate::platform;
-use crate::track::{Origin, Refused, Track, show};
+use crate::provenance::{Origin, Provenance, Refused, show};
 
 /// No library is larger; what is must be something else.
 pub(crate) const LARGEST_LIBRARY: u64 = 1024 * 1024 * 1024;
@@ -20,7 +20,7 @@ pub(crate) const LARGEST_LIBRARY: u64 = 1024 * 1024 * 1024;
 /// A plugin whose manifest has been read, and nothing more.
 #[derive(Debug)]
 pub struct Inspected {
-    pub(crate) track: Track,
+    pub(crate) track: Provenance,
     pub(crate) folder: Option<Kind>,
     pub(crate) config_file: Option<PathBuf>,
     pub(crate) document: Value,
@@ -58,7 +58,7 @@ pub fn inspect(found: Found) -> Result<Inspected, Refused> {
     }
 }
 
-fn read_library(track: &mut Track, path: &Path) -> Result<(Value, Vec<u8>), Diagnostic> {
+fn read_library(track: &mut Provenance, path: &Path) -> Result<(Value, Vec<u8>), Diagnostic> {
     let bytes = platform::read_file(path, LARGEST_LIBRARY).map_err(|error| {
         track
             .error(
@@ -77,7 +77,7 @@ fn read_library(track: &mut Track, path: &Path) -> Result<(Value, Vec<u8>), Diag
 }
 
 /// Reads the section, and learns from it who the plugin is as far as that can be told.
-fn read_document(track: &mut Track, section: &[u8]) -> Result<Value, Diagnostic> {
+fn read_document(track: &mut Provenance, section: &[u8]) -> Result<Value, Diagnostic> {
     let text = section::manifest_text(section).map_err(|error| explain_section(track, error))?;
     let document = strict_json::parse(text).map_err(|error| {
         track
@@ -99,7 +99,7 @@ fn read_document(track: &mut Track, section: &[u8]) -> Result<Value, Diagnostic>
     Ok(document)
 }
 
-fn introduce(track: &mut Track, document: &Value) {
+fn introduce(track: &mut Provenance, document: &Value) {
     let text = |member: &str| document.get(member).and_then(Value::as_str);
     track.ext_id = text("extId").and_then(|id| ExtId::parse(id).ok());
     track.kind = text("kind").and_then(Kind::parse).or(track.kind);
@@ -108,7 +108,7 @@ fn introduce(track: &mut Track, document: &Value) {
 }
 
 /// What the build says about itself, where it says anything; `shape` will ask for what is missing.
-fn check_build(track: &Track, document: &Value) -> Result<(), Diagnostic> {
+fn check_build(track: &Provenance, document: &Value) -> Result<(), Diagnostic> {
     let text = |pointer: &str| document.pointer(pointer).and_then(Value::as_str);
     let at = |code, message: String, pointer: &str| {
         show(
@@ -162,7 +162,7 @@ fn check_build(track: &Track, document: &Value) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-fn check_entry(track: &Track, image: &Image<'_>, document: &Value) -> Result<(), Diagnostic> {
+fn check_entry(track: &Provenance, image: &Image<'_>, document: &Value) -> Result<(), Diagnostic> {
     let Some(symbol) = document.get("entry").and_then(Value::as_str) else {
         // `shape` reports the missing member with its place.
         return Ok(());
@@ -182,7 +182,7 @@ fn check_entry(track: &Track, image: &Image<'_>, document: &Value) -> Result<(),
     Err(show(missing, track, document))
 }
 
-fn explain_image(track: &Track, error: ImageError) -> Diagnostic {
+fn explain_image(track: &Provenance, error: ImageError) -> Diagnostic {
     let at = |code, message: String| track.error(Stage::Inspect, code, message);
     match error {
         ImageError::Format => at(
@@ -226,7 +226,7 @@ fn explain_image(track: &Track, error: ImageError) -> Diagnostic {
     }
 }
 
-fn explain_section(track: &Track, error: SectionError) -> Diagnostic {
+fn explain_section(track: &Provenance, error: SectionError) -> Diagnostic {
     let at = |code, message: String| {
         track
             .error(Stage::Inspect, code, message)

@@ -13,28 +13,28 @@ use stud_host_api::session::SecurityMode;
 use crate::activate::{Active, Means};
 use crate::approvals::{Allowlist, Approvals, ProjectApprovals};
 use crate::audit::bootstrap::{self, Deed};
-use crate::deeds;
-use crate::desk::Terms;
-use crate::ground::Ground;
+use crate::environment::Environment;
 use crate::host::Hosts;
+use crate::interactions::{Absence, HeadlessGrant};
 use crate::limits::Limits;
 use crate::mcp::{Connector, Setup};
-use crate::metrics::Collector;
 use crate::model::{self, Answering, Model};
+use crate::model_switch;
 use crate::params::{Params, Setting};
 use crate::platform::Durability;
-use crate::prompts::{Absence, HeadlessGrant};
+use crate::privileged_ops;
+use crate::provenance::Verdict;
 use crate::redact::Redactor;
 use crate::registry::Registry;
 use crate::report::PluginReport;
-use crate::rules::Rules;
+use crate::request_state::Terms;
+use crate::runtime_snapshot::Collector;
 use crate::session::archive;
 use crate::session::{Founding, Session, SessionLink, open};
 use crate::startup::{Plugins, Rising};
 use crate::store::{self, MemoryStore, Store};
-use crate::switch;
 use crate::timer;
-use crate::track::Verdict;
+use crate::turn_policy::TurnPolicy;
 
 /// How long a tool's prompt waits unless the tool or `interaction.defaultTimeoutMs` says otherwise.
 pub const DEFAULT_TIMEOUT_MS: u64 = 300_000;
@@ -85,8 +85,8 @@ pub struct Launched {
     means: Means,
 }
 
-/// Opens a session on `ground`, and lets the plugins take part in it.
-pub fn launch(ground: &Ground, plugins: &Plugins, how: &Launch) -> Result<Launched> {
+/// Opens a session in `ground`, and lets the plugins take part in it.
+pub fn launch(ground: &Environment, plugins: &Plugins, how: &Launch) -> Result<Launched> {
     launch_with(ground, plugins, how, &Onlooker::default())
 }
 
@@ -115,7 +115,7 @@ impl std::fmt::Debug for Onlooker<'_> {
 
 /// The same, with somebody who looks on.
 pub fn launch_with(
-    ground: &Ground,
+    ground: &Environment,
     plugins: &Plugins,
     launch: &Launch,
     onlooker: &Onlooker<'_>,
@@ -165,11 +165,11 @@ pub fn launch_with(
     tell_declared_otherwise(&session);
     if launch.resume.is_some() {
         session.announce_resume();
-        switch::tell_forgotten(&session);
+        model_switch::tell_forgotten(&session);
     }
     // Whoever begins the first turn is told why there is no model.
     if let Ok(model) = model
-        && let Err(unfit) = switch::begin(&session, model)
+        && let Err(unfit) = model_switch::begin(&session, model)
     {
         let _ = session.close();
         return Err(unfit);
@@ -224,7 +224,7 @@ fn tell_declared_otherwise(session: &Session) {
 
 /// A session on its way: it opens once its store is there, and before anyone else is.
 struct Opening<'a> {
-    ground: &'a Ground,
+    ground: &'a Environment,
     launch: &'a Launch,
     servers: Option<Setup>,
     redactor: Arc<Redactor>,
@@ -340,13 +340,13 @@ impl Opening<'_> {
         self.launch.mode.or(set).unwrap_or_default()
     }
 
-    fn rules(&self, recorded: impl FnOnce() -> Option<SecurityMode>) -> Result<Rules> {
+    fn rules(&self, recorded: impl FnOnce() -> Option<SecurityMode>) -> Result<TurnPolicy> {
         let project = self.ground.project().map(ProjectApprovals::of);
-        Ok(Rules {
+        Ok(TurnPolicy {
             yolo: self.launch.yolo,
             approvals: Approvals::new(project, self.allowlist(recorded)?),
             ordering: self.ground.ordering.clone(),
-            ..Rules::read(&self.ground.settings)
+            ..TurnPolicy::read(&self.ground.settings)
         })
     }
 
@@ -399,9 +399,9 @@ impl Launched {
     /// If the new one is refused, the old one stays; if it fails to come up, the plugin takes no part any more.
     pub fn reload(
         &self,
-        ground: &Ground,
+        ground: &Environment,
         id: &str,
     ) -> std::result::Result<Arc<Active>, Diagnostic> {
-        deeds::replace(&self.session, ground, &self.means, id)
+        privileged_ops::replace(&self.session, ground, &self.means, id)
     }
 }

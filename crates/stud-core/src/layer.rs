@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use stud_contract_meta::{ExtId, Kind};
 use stud_diagnostics::{Code, Diagnostic, Stage, codes};
 
-use crate::scope::Scope;
-use crate::track::Refused;
+use crate::plugin_scope::Scope;
+use crate::provenance::Refused;
 use crate::validate::{Members, Validated};
 
 /// For each id the plugin to use and those it hides, best first.

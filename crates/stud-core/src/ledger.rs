@@ -15,13 +15,13 @@ use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::{Durability, JournalBatch, JournalPage, JournalRecord, Page};
 use stud_host_api::session::TranscriptRecord;
 
-use crate::called_off::{Reason, Scope, called_off};
+use crate::cancellation::{Reason, Scope, called_off};
+use crate::executor::{Mailbox, Pace, spawn};
 use crate::platform;
 use crate::redact::Redactor;
 use crate::store::Store;
 use crate::sync::{AtomicU64, Mutex, lock, promise};
 use crate::timer::{Alarm, Timer};
-use crate::work::{Mailbox, Pace, spawn};
 
 mod loose;
 

@@ -1,4 +1,4 @@
-//! load: a [`Candidate`](crate::order::Candidate)'s plugin → [`Loaded`]. The first stage in which code of the plugin runs.
+//! load: a [`Candidate`](crate::dependency_order::Candidate)'s plugin → [`Loaded`]. The first stage in which code of the plugin runs.
 //!
 //! The library is copied to a cache under a name made of its bytes, and the copy is opened: whatever happens to the author's file,
 //! the mapped bytes stay the ones that were checked, and a rebuilt plugin gets a path of its own.
@@ -15,7 +15,7 @@ use stud_diagnostics::{Diagnostic, Stage, codes};
 
 use crate::inspect::LARGEST_LIBRARY;
 use crate::platform::{self, Durability, ReadError};
-use crate::track::{Origin, Refused, Track, Verdict};
+use crate::provenance::{Origin, Provenance, Refused, Verdict};
 use crate::validate::Validated;
 
 /// A plugin whose library is open.
@@ -105,7 +105,7 @@ fn open(
     })
 }
 
-fn failed(track: &Track, why: &str) -> Diagnostic {
+fn failed(track: &Provenance, why: &str) -> Diagnostic {
     let message = format!("the library cannot be opened: {why}");
     track.error(Stage::Load, &codes::OPEN_FAILED, message)
 }

@@ -16,20 +16,20 @@ use stud_host_api::metrics::McpStatus;
 
 mod terms;
 mod reconnect;
-mod words;
+mod sanitize;
 mod binding;
 mod config;
 mod connection;
 mod environment;
 mod fingerprint;
 mod trust;
-mod survey;
-mod stock;
-mod starting;
-mod means;
+mod status;
+mod catalog;
+mod startup_barrier;
+mod deps;
 mod server;
-mod consume;
-mod offered;
+mod fetch;
+mod registration;
 mod tools;
 mod prompt_commands;
 
@@ -39,30 +39,30 @@ pub use connection::{
     Connection, Connector, Part, PromptArgument, PromptDescriptor, PromptMessage, Reach,
     ResourceContent, ResourceDescriptor, Target, ToolAnswer, ToolDescriptor, Trouble, Watch,
 };
-pub use consume::Consumed;
+pub use fetch::Consumed;
 pub use reconnect::Policy;
-pub use survey::{Surveyed, Trust, survey};
+pub use status::{Surveyed, Trust, survey};
 pub use terms::Terms;
 
-pub(crate) use means::Around;
+pub(crate) use deps::Around;
 
-use means::Means;
+use deps::Means;
 use prompt_commands::PromptCommands;
 use server::Server;
-use starting::Starting;
+use startup_barrier::Starting;
 use trust::TrustLists;
 
-use crate::books::Books;
 use crate::commands::Handler;
-use crate::deadline::in_time;
-use crate::ground::Ground;
-use crate::metrics::Collector;
-use crate::prompt_registry::PromptRegistry;
-use crate::prompts::Prompts;
-use crate::resource_registry::ResourceRegistry;
+use crate::environment::Environment;
+use crate::executor::{self, InOrder, block_on};
+use crate::interactions::Prompts;
+use crate::prompt_templates::PromptRegistry;
+use crate::recorder::Recorder;
+use crate::resources::ResourceRegistry;
+use crate::runtime_snapshot::Collector;
+use crate::timeout::in_time;
 use crate::timer::{self, Timer};
-use crate::toolbox::{Found, ToolGiver};
-use crate::work::{self, InOrder, block_on};
+use crate::tool_registry::{Found, ToolSource};
 
 /// What a session's client stands on.
 #[derive(Debug, Clone)]
@@ -78,8 +78,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// What is configured on `ground`.
-    pub fn of(ground: &Ground, connector: Arc<dyn Connector>) -> Self {
+    /// What is configured in `ground`.
+    pub fn of(ground: &Environment, connector: Arc<dyn Connector>) -> Self {
         let root = &ground.places.project_root;
         Self {
             connector,
@@ -93,7 +93,7 @@ impl Setup {
 
 /// What the client needs from its session.
 pub(crate) struct Surroundings {
-    pub(crate) books: Arc<Books>,
+    pub(crate) books: Arc<Recorder>,
     pub(crate) metrics: Arc<Collector>,
     pub(crate) prompts: Arc<Prompts>,
     pub(crate) prompt_registry: Arc<PromptRegistry>,
@@ -173,7 +173,7 @@ impl Mcp {
                 Ok(Some(_)) if means.yolo => starting.add(),
                 // It waits for a person, and a turn does not wait with it.
                 Ok(Some(_)) if means.prompts.is_attended() => {
-                    work::spawn(move || drop(block_on(server.relink())));
+                    executor::spawn(move || drop(block_on(server.relink())));
                     continue;
                 }
                 Ok(Some(_)) => {
@@ -185,7 +185,7 @@ impl Mcp {
                     continue;
                 }
             }
-            work::spawn(move || {
+            executor::spawn(move || {
                 drop(block_on(server.relink()));
                 starting.done();
             });
@@ -201,12 +201,12 @@ impl Mcp {
     }
 
     /// The tools of the servers that are there, by server.
-    pub(crate) fn tools(&self) -> Vec<Arc<dyn ToolGiver>> {
+    pub(crate) fn tools(&self) -> Vec<Arc<dyn ToolSource>> {
         let tools = self
             .servers
             .values()
             .filter_map(|server| server.look().tools);
-        tools.map(|tools| tools as Arc<dyn ToolGiver>).collect()
+        tools.map(|tools| tools as Arc<dyn ToolSource>).collect()
     }
 
     /// A tool by the name a model knows it by. The server it belongs to is connected to if it is not.
@@ -216,7 +216,7 @@ impl Mcp {
     /// Why that server cannot be used.
     pub(crate) async fn tool(&self, name: &str) -> Result<Option<Found>> {
         let candidates = self.servers.values().filter(|server| {
-            let prefix = words::tool_name(server.id(), "");
+            let prefix = sanitize::tool_name(server.id(), "");
             name.starts_with(&prefix)
         });
         for server in candidates {
@@ -251,7 +251,7 @@ impl Mcp {
         called_off: &CancellationToken,
     ) -> Result<()> {
         let candidates = self.servers.values().filter(|server| {
-            let own = words::command_name(server.id(), "");
+            let own = sanitize::command_name(server.id(), "");
             name.strip_prefix(&own)
                 .is_some_and(|rest| rest.starts_with("__"))
         });
@@ -291,7 +291,7 @@ impl Mcp {
         name: &str,
         args: BTreeMap<String, String>,
     ) -> Result<Consumed> {
-        consume::prompt(self.server(server_id)?, name, args).await
+        fetch::prompt(self.server(server_id)?, name, args).await
     }
 
     /// Reads a server's resource, as far as its binding goes.
@@ -301,7 +301,7 @@ impl Mcp {
     /// `Validation/MCPServerNotRegistered`, `Session/MCPUntrusted`, `ProviderTransient/MCPConnectionLost`,
     /// `Validation/ResourceMissing`.
     pub async fn bind(&self, binding: Binding) -> Result<Bound> {
-        consume::resource(self.server(&binding.server_id)?, binding).await
+        fetch::resource(self.server(&binding.server_id)?, binding).await
     }
 
     /// Forgets that a server is trusted, in both scopes, and ends its connection: its next use asks as the first did.
@@ -325,7 +325,7 @@ impl Mcp {
     fn server(&self, server_id: &str) -> Result<&Arc<Server>> {
         self.servers.get(server_id).ok_or_else(|| {
             let code = &codes::MCP_SERVER_NOT_REGISTERED;
-            let message = format!("there is no MCP server `{}`", words::shown(server_id));
+            let message = format!("there is no MCP server `{}`", sanitize::shown(server_id));
             Error::new(code.class, code.name, message).with("serverId", server_id)
         })
     }

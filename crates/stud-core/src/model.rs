@@ -9,13 +9,13 @@ use stud_contract_provider::{Capabilities, ContextWindow};
 use stud_diagnostics::codes;
 
 use crate::activate::{Active, Identity};
-use crate::nearest::nearest;
-use crate::negotiate::claim_mut;
+use crate::did_you_mean::nearest;
+use crate::model_capabilities::claim_mut;
+use crate::plugin_scope::Scope;
+use crate::provenance::told;
 use crate::registry::Registry;
 use crate::report::PluginReport;
-use crate::scope::Scope;
 use crate::settings::Settings;
-use crate::track::told;
 use crate::validate::Members;
 
 /// The bundled provider that answers where no other is configured.

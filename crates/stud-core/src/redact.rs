@@ -7,16 +7,16 @@
 mod known;
 mod reference;
 mod shapes;
-mod telling;
+mod entropy;
 mod record;
 mod guard;
 
+pub(crate) use entropy::{is_ordinary, is_telling, is_word};
 pub(crate) use known::{Finder, Forms};
 pub use record::LONGEST_TEXT;
 pub(crate) use record::cut_remark;
 pub use reference::{ReferenceKind, SecretReference};
 pub use shapes::shape_of;
-pub(crate) use telling::{is_ordinary, is_telling, is_word};
 
 use std::borrow::Cow;
 use std::fmt;

@@ -7,7 +7,7 @@ use stud_contract_hook::Slot;
 use stud_contract_meta::{ExtId, Kind};
 
 use crate::activate::Active;
-use crate::scope::Scope;
+use crate::plugin_scope::Scope;
 use crate::validate::Members;
 
 /// The plugins of one moment.

@@ -8,12 +8,12 @@ use stud_diagnostics::{Diagnostic, codes};
 use crate::activate::{Active, Means, Wanted, activate};
 use crate::bind::bind;
 use crate::discover::Found;
-use crate::ground::Ground;
+use crate::environment::Environment;
 use crate::inspect::inspect;
 use crate::load::{Stores, load};
+use crate::provenance::{Origin, Provenance, Refused, Verdict};
 use crate::registry::Registry;
 use crate::retire::retire;
-use crate::track::{Origin, Refused, Track, Verdict};
 use crate::validate::validate;
 
 /// What runs in a plugin's place after a reload.
@@ -57,7 +57,7 @@ impl From<Diagnostic> for NotReloaded {
 pub(crate) fn reload(
     registry: &Registry,
     old: &Arc<Active>,
-    ground: &Ground,
+    ground: &Environment,
     means: &Means,
     judged: impl FnOnce(Verdict),
 ) -> Result<Reloaded, NotReloaded> {
@@ -77,7 +77,7 @@ pub(crate) fn reload(
         Some(path) => Origin::Library(path.clone()),
         None => old.track().origin.clone(),
     };
-    let track = Track::new(identity.scope, origin, id.to_owned(), Some(identity.kind));
+    let track = Provenance::new(identity.scope, origin, id.to_owned(), Some(identity.kind));
     let found = Found {
         track,
         folder: identity.path.is_some().then_some(identity.kind),
@@ -156,7 +156,7 @@ pub fn unknown_extension<'a>(id: &str, known: impl IntoIterator<Item = &'a str>)
         format!("there is no plugin `{id}`"),
     )
     .with("extId", id);
-    match crate::nearest::nearest(id, known) {
+    match crate::did_you_mean::nearest(id, known) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
         None => diagnostic.help("`stud plugin list` shows what is there"),
     }

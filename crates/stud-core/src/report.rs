@@ -9,8 +9,8 @@ use stud_contract_meta::{Kind, Manifest};
 use stud_diagnostics::Diagnostic;
 
 use crate::activate::Active;
-use crate::scope::Scope;
-use crate::track::{Origin, Refused, Track, Verdict};
+use crate::plugin_scope::Scope;
+use crate::provenance::{Origin, Provenance, Refused, Verdict};
 use crate::validate::Validated;
 
 /// One plugin as `stud plugin list` shows it.
@@ -107,7 +107,7 @@ impl Status {
 }
 
 impl PluginReport {
-    fn of(track: Track, status: Status, generation: u64, details: Option<Details>) -> Self {
+    fn of(track: Provenance, status: Status, generation: u64, details: Option<Details>) -> Self {
         let (form, path) = match &track.origin {
             Origin::Embedded(_) => (Form::Embedded, None),
             Origin::Library(path) => (Form::Library, Some(path.clone())),

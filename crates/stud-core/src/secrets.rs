@@ -20,8 +20,8 @@ use stud_diagnostics::{Code, codes};
 use stud_host_api::refusal;
 
 use crate::platform;
+use crate::plugin_scope::Scope;
 use crate::redact::{Origin, Redactor};
-use crate::scope::Scope;
 use crate::settings::{Settings, pointed_at};
 
 /// Where a value was found.

@@ -18,62 +18,62 @@ use stud_host_api::metrics::{DiagnosticItem, ExtensionInfo, Level};
 use stud_host_api::session::SessionView;
 
 use crate::activate::Active;
-use crate::books::Books;
 use crate::commands::Commands;
-use crate::desk::Desk;
 use crate::ids;
+use crate::interactions::{Asker, Prompts, Raised};
 use crate::ledger::{Draft, transcript_record};
 use crate::limits::Limits;
 use crate::mcp::Mcp;
-use crate::metrics::{Collector, Reader, Roster, source};
 use crate::platform;
-use crate::prompt_registry::PromptRegistry;
-use crate::prompts::{Asker, Prompts, Raised};
+use crate::prompt_templates::PromptRegistry;
+use crate::recorder::Recorder;
 use crate::registry::Registry;
 use crate::report::PluginReport;
-use crate::resource_registry::ResourceRegistry;
-use crate::rules::Rules;
+use crate::request_state::Desk;
+use crate::resources::ResourceRegistry;
+use crate::runtime_snapshot::{Collector, Reader, Roster, source};
 use crate::store::Store;
 use crate::sync::{Mutex, Promise, lock};
 use crate::timer::Timer;
-use crate::toolbox::Toolbox;
+use crate::tool_registry::ToolRegistry;
+use crate::turn_policy::TurnPolicy;
 
-mod aftermath;
-mod choice;
-mod chronicle;
+mod crash_recovery;
+mod active_model;
+mod lifecycle_audit;
 mod commands;
 mod inputs;
-mod kept;
-mod around;
+mod message;
+mod mcp_port;
 mod compacting;
-mod memory;
-mod moments;
+mod conversation;
+mod deferred_jobs;
 mod open;
-mod past;
-mod safekeeping;
+mod resume;
+mod audit_sync;
 mod scopes;
 mod slots;
 mod snapshot;
 mod state;
 mod turn;
-mod unfinished;
+mod audit_recovery;
 pub mod archive;
 
 pub(crate) use compacting::{Compaction, Segment};
+pub(crate) use deferred_jobs::{Job, Moment};
 pub use inputs::Input;
 pub(crate) use inputs::blank;
-pub(crate) use kept::{Kept, Size};
-pub(crate) use moments::{Job, Moment};
+pub(crate) use message::{Kept, Size};
 pub use open::{Founding, open};
-pub(crate) use past::Glimpse;
+pub(crate) use resume::Glimpse;
 pub use slots::Slot;
 pub use state::{State, Trigger};
 pub use stud_host_api::session::SecurityMode;
 pub use turn::{Ending, Turn, Voice};
 
-use choice::Choice;
+use active_model::Choice;
+use conversation::Conversation;
 use inputs::Inputs;
-use memory::Conversation;
 use scopes::Scopes;
 use slots::Slots;
 use snapshot::Saved;
@@ -108,7 +108,7 @@ fn disabled(report: &PluginReport) -> Option<ExtensionInfo> {
 /// One session.
 pub struct Session {
     facts: Facts,
-    books: Arc<Books>,
+    books: Arc<Recorder>,
     store: Arc<dyn Store>,
     prompts: Arc<Prompts>,
     metrics: Arc<Collector>,
@@ -140,7 +140,7 @@ pub struct Session {
     desk: Desk,
     tool_timeout: Duration,
     timer: Arc<dyn Timer>,
-    rules: Rules,
+    rules: TurnPolicy,
     most_reprompts: u32,
     limits: Limits,
     this: Weak<Self>,
@@ -174,7 +174,7 @@ impl Session {
     }
 
     /// Where it writes down what happens.
-    pub fn books(&self) -> &Arc<Books> {
+    pub fn books(&self) -> &Arc<Recorder> {
         &self.books
     }
 
@@ -199,7 +199,7 @@ impl Session {
     }
 
     /// What holds in every turn.
-    pub fn rules(&self) -> &Rules {
+    pub fn rules(&self) -> &TurnPolicy {
         &self.rules
     }
 
@@ -229,8 +229,8 @@ impl Session {
     }
 
     /// The tools of these plugins, and those of servers as of now.
-    pub(crate) fn toolbox(&self, plugins: &Registry) -> Toolbox {
-        Toolbox::of(plugins, self.mcp.tools())
+    pub(crate) fn toolbox(&self, plugins: &Registry) -> ToolRegistry {
+        ToolRegistry::of(plugins, self.mcp.tools())
     }
 
     /// The plugins as of now. A turn keeps those it began with.

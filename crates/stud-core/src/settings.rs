@@ -19,10 +19,10 @@ use serde_json::{Map, Value, json};
 use stud_contract_meta::{Kind, strict_json};
 use stud_diagnostics::{Diagnostic, codes};
 
-use crate::nearest::nearest;
-use crate::network;
+use crate::did_you_mean::nearest;
+use crate::network_policy;
 use crate::platform::{self, ReadError};
-use crate::scope::Scope;
+use crate::plugin_scope::Scope;
 
 /// The one member of `providers` that is no provider.
 pub(crate) const RETRY: &str = "retry";
@@ -257,11 +257,11 @@ fn check(path: &Path, scope: Scope, bytes: &[u8]) -> Result<Map<String, Value>, 
             check_security_mode(path, members)?;
         }
         if key == "network"
-            && let Some((place, flaw)) = network::flaw(members)
+            && let Some((place, flaw)) = network_policy::flaw(members)
         {
             let pointer = format!("/network{place}");
             return Err(match flaw {
-                Ok(flaw) => network::invalid(&flaw)
+                Ok(flaw) => network_policy::invalid(&flaw)
                     .file(path)
                     .field(pointer)
                     .with("path", path.display().to_string()),

@@ -7,8 +7,8 @@ use serde_json::json;
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 
-use crate::books::Books;
 use crate::platform;
+use crate::recorder::Recorder;
 
 const START: &str = "SpanStart";
 
@@ -22,7 +22,7 @@ pub(crate) struct Span {
 /// A span that somebody hears of.
 #[derive(Debug)]
 struct Open {
-    books: Arc<Books>,
+    books: Arc<Recorder>,
     name: &'static str,
     correlation_id: String,
     started_at: SystemTime,
@@ -35,7 +35,7 @@ impl Span {
     ///
     /// `Validation/SpanWithoutCorrelation` for a blank correlation id.
     pub(crate) fn begin(
-        books: &Arc<Books>,
+        books: &Arc<Recorder>,
         name: &'static str,
         correlation_id: &str,
     ) -> Result<Self> {
@@ -83,7 +83,7 @@ impl Drop for Span {
 
 /// Does work in a span of its own.
 pub(crate) async fn over<T>(
-    books: &Arc<Books>,
+    books: &Arc<Recorder>,
     name: &'static str,
     correlation_id: &str,
     work: impl Future<Output = Result<T>>,
@@ -101,13 +101,13 @@ mod tests {
 
     use super::*;
     use crate::events::{Bus, Event, Service, Subscriber};
+    use crate::executor::{block_on, pause};
     use crate::ledger::{Draft, Ledger};
     use crate::limits::Limits;
     use crate::redact::Redactor;
     use crate::store::MemoryStore;
     use crate::sync::{Mutex, lock};
     use crate::timer;
-    use crate::work::{block_on, pause};
 
     #[derive(Default)]
     struct Heard(Mutex<Vec<(String, String, Value)>>);
@@ -125,18 +125,18 @@ mod tests {
         }
     }
 
-    fn books() -> (Arc<Books>, Arc<Heard>) {
+    fn books() -> (Arc<Recorder>, Arc<Heard>) {
         let (timer, redactor) = (timer::system(), Arc::new(Redactor::new()));
         let bus = Bus::new(timer.clone(), Limits::default());
         let heard = Arc::new(Heard::default());
         bus.subscribe(heard.clone(), Service::Shared);
         let store = Arc::new(MemoryStore::default());
         let ledger = Ledger::new("s", 0, Draft::default(), store, redactor.clone(), timer);
-        let books = Books::new("s".to_owned(), ledger, bus, None, redactor);
+        let books = Recorder::new("s".to_owned(), ledger, bus, None, redactor);
         (Arc::new(books), heard)
     }
 
-    fn all(books: &Books, heard: &Heard) -> Vec<(String, String, Value)> {
+    fn all(books: &Recorder, heard: &Heard) -> Vec<(String, String, Value)> {
         while !books.bus.is_quiet() {
             pause(std::time::Duration::from_micros(100));
         }

@@ -9,20 +9,20 @@ use stud_diagnostics::Diagnostic;
 
 use crate::activate::{Active, Means, Wanted, activate};
 use crate::bind::{Bound, bind};
+use crate::dependency_order::{self, Candidate, order};
 use crate::discover::{Discovered, Found, discover};
-use crate::ground::Ground;
+use crate::environment::Environment;
 use crate::inspect::inspect;
 use crate::layer::layer;
 use crate::limits::Limits;
 use crate::load::{Stores, load};
-use crate::order::{self, Candidate, order};
+use crate::plugin_scope::Scope;
+use crate::provenance::{Provenance, Refused};
 use crate::registry::Registry;
 use crate::reload::{NotReloaded, not_found, reload, unknown_extension};
 use crate::report::{PluginReport, Status};
 use crate::retire::retire;
-use crate::scope::Scope;
 use crate::settings::Settings;
-use crate::track::{Refused, Track};
 use crate::validate::{Validated, validate};
 
 /// The plugins that may run: opened once, and brought to life for each session.
@@ -95,17 +95,17 @@ pub trait Rising {
 impl Rising for () {}
 
 /// Brings up every plugin that passes, and reports the rest. One refused plugin never stops the others.
-pub fn start(ground: &Ground, means: &Means) -> Started {
+pub fn start(ground: &Environment, means: &Means) -> Started {
     prepare(ground, &means.limits).start(ground, means, &mut ())
 }
 
 /// Opens every plugin that passes.
-pub fn prepare(ground: &Ground, limits: &Limits) -> Plugins {
+pub fn prepare(ground: &Environment, limits: &Limits) -> Plugins {
     prepare_those(ground, limits, |_| true)
 }
 
 /// Opens the session stores alone, for a look at what they keep. What else there is stays closed and unmentioned.
-pub fn prepare_stores(ground: &Ground, limits: &Limits) -> Plugins {
+pub fn prepare_stores(ground: &Environment, limits: &Limits) -> Plugins {
     prepare_those(ground, limits, |plan| {
         let mut stores = plan.iter().filter(|candidate| candidate.is_store());
         // What one depends on could depend on anything, so then everything is opened.
@@ -115,7 +115,7 @@ pub fn prepare_stores(ground: &Ground, limits: &Limits) -> Plugins {
 
 /// Opens every plugin that passes, or the session stores alone where `everything` is not wanted.
 fn prepare_those(
-    ground: &Ground,
+    ground: &Environment,
     limits: &Limits,
     everything: impl Fn(&[Candidate]) -> bool,
 ) -> Plugins {
@@ -164,7 +164,7 @@ fn prepare_those(
 /// Plugins that the settings configure and that are not there, which mostly means that a name is misspelled.
 ///
 /// Entries of providers are no plugins' own, and are held against their protocols.
-fn strangers(ground: &Ground, there: &[Validated], refused: &[Refused]) -> Vec<Diagnostic> {
+fn strangers(ground: &Environment, there: &[Validated], refused: &[Refused]) -> Vec<Diagnostic> {
     let mut strangers = Vec::new();
     if !ground.reaches_everything() {
         return strangers;
@@ -205,7 +205,7 @@ fn strange_sinks(
     let tracks = validated.iter().map(|plugin| &plugin.track);
     let tracks = tracks.chain(refused.iter().map(|refusal| &*refusal.track));
     let loggers = tracks.filter(|track| is_logger(track.kind));
-    let loggers: Vec<&str> = loggers.map(Track::name).collect();
+    let loggers: Vec<&str> = loggers.map(Provenance::name).collect();
     settings.strange_sinks(&loggers)
 }
 
@@ -246,7 +246,7 @@ impl Plugins {
     /// Brings the plugins to life, one after another.
     ///
     /// Session stores come first, because the session that the others belong to is kept in one.
-    pub fn start(&self, ground: &Ground, means: &Means, rising: &mut impl Rising) -> Started {
+    pub fn start(&self, ground: &Environment, means: &Means, rising: &mut impl Rising) -> Started {
         let mut rise = Rise {
             means,
             stores: &self.stores,
@@ -304,7 +304,7 @@ fn depends_only_on<'a>(
         });
     match gone {
         Some((index, reference)) => {
-            let why = order::missing(&plugin, index, reference);
+            let why = dependency_order::missing(&plugin, index, reference);
             Err(plugin.track.refuse(why))
         }
         None => Ok(plugin),
@@ -377,7 +377,8 @@ impl Rise<'_> {
                     && running.scope < track.scope
             });
         if let Some(running) = fallback {
-            refusal.why = order::falling_back(refusal.why, running.scope, &running.ext_id);
+            refusal.why =
+                dependency_order::falling_back(refusal.why, running.scope, &running.ext_id);
         }
         refusal
     }
@@ -451,7 +452,7 @@ impl Started {
     /// The old generation is retired and stays mapped: a turn that began with it ends with it.
     pub fn reload(
         &mut self,
-        ground: &Ground,
+        ground: &Environment,
         means: &Means,
         id: &str,
     ) -> Result<Arc<Active>, Diagnostic> {

@@ -9,9 +9,9 @@ use stud_contract_session_store::{JournalBatch, JournalPage, JournalRecord, Page
 use stud_diagnostics::codes;
 
 use crate::activate::{Active, Running};
+use crate::executor::{CodeOrigin, block_on};
 use crate::sync::{Mutex, lock};
 use crate::validate::Members;
-use crate::work::{Whose, block_on};
 
 /// Keeps sessions. Its calls block, and are made where that does no harm.
 pub trait Store: Send + Sync {
@@ -100,7 +100,7 @@ impl Store for PluginStore {
     }
 
     fn is_ours(&self) -> bool {
-        self.plugin.identity().whose() == Whose::Ours
+        self.plugin.identity().whose() == CodeOrigin::Ours
     }
 
     fn append(&self, session_id: &str, batch: &JournalBatch) -> Result<()> {

@@ -97,7 +97,7 @@ impl<T> std::fmt::Debug for Promise<T> {
 #[cfg(not(shuttle))]
 mod tests {
     use super::*;
-    use crate::work::block_on;
+    use crate::executor::block_on;
 
     #[test]
     fn a_kept_promise_gives_its_value_once() {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::work;
+use crate::executor;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -100,7 +100,7 @@ impl SystemTimer {
                     let job = job.remove();
                     drop(plan);
                     // The job may wait or call a plugin, and the next one is due all the same.
-                    work::spawn(job);
+                    executor::spawn(job);
                     plan = self.plan();
                     continue;
                 }

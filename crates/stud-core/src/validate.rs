@@ -18,15 +18,15 @@ use stud_contract_meta::{ExtId, Manifest};
 use stud_diagnostics::{Diagnostic, Stage};
 
 use crate::inspect::Inspected;
+use crate::provenance::{Provenance, Refused, show};
 use crate::settings::Settings;
-use crate::track::{Refused, Track, show};
 
 pub use category::Members;
 
 /// A plugin whose manifest and config hold. Only [`validate`] makes one, and only one can be loaded.
 #[derive(Debug, Clone)]
 pub struct Validated {
-    pub(crate) track: Track,
+    pub(crate) track: Provenance,
     pub(crate) manifest: Arc<Manifest>,
     pub(crate) members: Arc<Members>,
     pub(crate) config: Value,
@@ -45,7 +45,7 @@ pub fn validate(inspected: Inspected, settings: &Settings) -> Result<Validated, 
         document,
         section,
     } = inspected;
-    let refuse = |track: Track, why: Diagnostic, document: &Value| {
+    let refuse = |track: Provenance, why: Diagnostic, document: &Value| {
         let why = point_at(why, &track, document);
         Err(track.refuse(why))
     };
@@ -114,7 +114,7 @@ impl Validated {
 }
 
 /// Shows the place in the manifest, unless the diagnostic is about another file.
-fn point_at(why: Diagnostic, track: &Track, document: &Value) -> Diagnostic {
+fn point_at(why: Diagnostic, track: &Provenance, document: &Value) -> Diagnostic {
     let field = why.field_path.as_deref().unwrap_or_default();
     let about_config =
         why.stage == Some(Stage::ConfigSchema) && !field.starts_with("/configSchema");

@@ -16,23 +16,23 @@ use serde_json::{Map, Value, json};
 use stud_abi::CancellationToken;
 use stud_contract_interaction::{Payload, Request, Response, Status};
 use stud_contract_meta::Result;
-use stud_core::desk::Terms;
-use stud_core::ground::Ground;
+use stud_core::environment::Environment;
+use stud_core::executor::block_on;
+use stud_core::interactions::{Absence, Interactor};
 use stud_core::limits::Limits;
 use stud_core::mcp::{
     Connection, Connector, PromptDescriptor, PromptMessage, ResourceContent, ResourceDescriptor,
     Setup, Target, ToolAnswer, ToolDescriptor, Trouble, Watch,
 };
-use stud_core::metrics::Collector;
 use stud_core::params::Params;
 use stud_core::platform::Places;
-use stud_core::prompts::{Absence, Interactor};
 use stud_core::redact::Redactor;
-use stud_core::rules::Rules;
+use stud_core::request_state::Terms;
+use stud_core::runtime_snapshot::Collector;
 use stud_core::session::{Founding, SecurityMode, Session, open};
 use stud_core::store::MemoryStore;
 use stud_core::timer::{ManualTimer, Timer};
-use stud_core::work::block_on;
+use stud_core::turn_policy::TurnPolicy;
 use stud_host_api::BoxFuture;
 use stud_host_api::audit::{AuditQuery, AuditRecord};
 use stud_host_api::metrics::{McpServerInfo, McpStatus, RuntimeSnapshot};
@@ -199,7 +199,7 @@ impl Room {
             global_root: home.clone(),
             project_root: folder.path().join("project/.stud"),
         };
-        let ground = Ground::survey(places, Vec::new()).unwrap();
+        let ground = Environment::survey(places, Vec::new()).unwrap();
         let script = Arc::new(script);
         let timer = Arc::new(ManualTimer::default());
         let clock: Arc<dyn Timer> = timer.clone();
@@ -211,7 +211,7 @@ impl Room {
             trails: Some(home.join("sessions")),
             redactor: Arc::new(Redactor::new()),
             absence: Absence::default(),
-            rules: Rules::default(),
+            rules: TurnPolicy::default(),
             provider: None,
             model: None,
             params: Params::default(),

@@ -15,17 +15,17 @@ use stud_contract_interaction::{
 };
 use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::{JournalBatch, JournalPage, Page, Stored};
-use stud_core::desk::Terms;
+use stud_core::executor::block_on;
+use stud_core::interactions::Absence;
 use stud_core::limits::Limits;
-use stud_core::metrics::Collector;
 use stud_core::params::Params;
-use stud_core::prompts::Absence;
 use stud_core::redact::Redactor;
-use stud_core::rules::Rules;
+use stud_core::request_state::Terms;
+use stud_core::runtime_snapshot::Collector;
 use stud_core::session::{Ending, Founding, Input, SecurityMode, Session, open};
 use stud_core::store::{MemoryStore, Store};
 use stud_core::timer::{ManualTimer, Timer};
-use stud_core::work::block_on;
+use stud_core::turn_policy::TurnPolicy;
 use stud_host_api::metrics::RuntimeSnapshot;
 
 fn founding(store: Arc<dyn Store>) -> Founding {
@@ -38,7 +38,7 @@ fn founding(store: Arc<dyn Store>) -> Founding {
         trails: None,
         redactor: Arc::new(Redactor::new()),
         absence: Absence::default(),
-        rules: Rules::default(),
+        rules: TurnPolicy::default(),
         provider: None,
         model: None,
         params: Params::default(),

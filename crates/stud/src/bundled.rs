@@ -1,6 +1,6 @@
 //! The plugins the program carries.
 
-use stud_core::ground::EmbeddedPlugin;
+use stud_core::environment::EmbeddedPlugin;
 
 /// All of them, each as its own crate gives it.
 pub(crate) fn plugins() -> Vec<EmbeddedPlugin> {

@@ -14,7 +14,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use serde_json::Value;
 use stud_contract_meta::Kind;
 use stud_core::audit::moment;
-use stud_core::nearest::slip;
+use stud_core::did_you_mean::slip;
 use stud_core::session::SecurityMode;
 
 /// A plugin host for coding assistants.

@@ -7,15 +7,15 @@ use std::sync::{Arc, Weak};
 use serde_json::Value;
 use stud_contract_meta::{Error, Result as CoreResult};
 use stud_core::assistant::{self, Answered};
+use stud_core::environment::Environment;
 use stud_core::events::{Event, Service, Subscriber};
-use stud_core::ground::Ground;
+use stud_core::executor::block_on;
 use stud_core::launch::{Launch, Launched, Onlooker, Resume, launch_with};
 use stud_core::limits::Limits;
 use stud_core::model::{Answering, Model, STAND_IN};
-use stud_core::scope::Scope;
+use stud_core::plugin_scope::Scope;
 use stud_core::session::{Ending, Session, Trigger};
 use stud_core::startup;
-use stud_core::work::block_on;
 use stud_diagnostics::{Diagnostic, codes, printable};
 use stud_host_api::commands::CommandResult;
 
@@ -325,7 +325,7 @@ impl Subscriber for EndOfInput {
 
 /// What must be there for a first turn, and what must not.
 fn fit_to_start(
-    ground: &Ground,
+    ground: &Environment,
     session: &Session,
     headless: bool,
     refused: Option<Diagnostic>,
@@ -353,7 +353,7 @@ fn nobody_types() -> Diagnostic {
 
 /// Whether somebody chose who answers, or the stand-in does. Nobody is there to be asked, and a provider that nobody set
 /// up has no key.
-fn is_set_up(ground: &Ground, session: &Session) -> Result<(), Diagnostic> {
+fn is_set_up(ground: &Environment, session: &Session) -> Result<(), Diagnostic> {
     let plugins = session.plugins();
     let model = session.model();
     let answering = model.and_then(|model| plugins.get(&model.provider_id).cloned());
@@ -379,7 +379,7 @@ fn is_set_up(ground: &Ground, session: &Session) -> Result<(), Diagnostic> {
         .help("`stud setup` in a terminal sets one up; or name one as `active.provider` in settings.json"))
 }
 
-fn is_strict(ground: &Ground) -> bool {
+fn is_strict(ground: &Environment) -> bool {
     let set = ground.settings.get("validation", "strict");
     set.is_some_and(|set| set.value == &Value::Bool(true))
 }

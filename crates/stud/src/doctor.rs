@@ -10,7 +10,7 @@ mod values;
 
 use serde_json::{Map, Value, json};
 use stud_contract_meta::Kind;
-use stud_core::ground::Ground;
+use stud_core::environment::Environment;
 use stud_core::mcp::{self, Surveyed};
 use stud_core::model::{Answering, Model};
 use stud_core::platform::Places;
@@ -99,14 +99,14 @@ impl Findings {
         let root = &findings.places.global_root;
         findings.problems.extend(checks::home(root));
         findings.problems.extend(checks::secrets(root));
-        match Ground::survey(findings.places.clone(), bundled::plugins()) {
+        match Environment::survey(findings.places.clone(), bundled::plugins()) {
             Ok(ground) => findings.look_around(&ground),
             Err(why) => findings.problems.push(why),
         }
         findings
     }
 
-    fn look_around(&mut self, ground: &Ground) {
+    fn look_around(&mut self, ground: &Environment) {
         let means = setup::means(ground);
         let started = startup::start(ground, &means);
         match Model::chosen(&started.registry, &ground.settings, &started.reports) {
@@ -131,7 +131,7 @@ impl Findings {
         self.problems.extend(started.stop(&means.limits));
     }
 
-    fn look_at_sessions(&mut self, started: &Started, ground: &Ground) {
+    fn look_at_sessions(&mut self, started: &Started, ground: &Environment) {
         let stores = started.registry.of_kind(Kind::SessionStore);
         let stores: Vec<_> = stores.into_iter().cloned().collect();
         let Some(store) = store::active(&stores) else {

@@ -7,7 +7,7 @@ use stud_core::audit::bootstrap::{self, Deed};
 use stud_core::context::default_system_prompt;
 use stud_core::model::Answering;
 use stud_core::platform::{self, Durability, Places};
-use stud_core::scope::Scope;
+use stud_core::plugin_scope::Scope;
 use stud_core::settings::Settings;
 use stud_diagnostics::{Diagnostic, codes};
 

@@ -6,9 +6,9 @@ mod show;
 mod fork;
 mod export;
 
-use stud_core::ground::Ground;
+use stud_core::environment::Environment;
 use stud_core::limits::Limits;
-use stud_core::shelf::Shelf;
+use stud_core::stored_sessions::StoredSessions;
 
 use crate::bundled;
 use crate::cli::SessionsVerb;
@@ -16,8 +16,8 @@ use crate::output::{Output, Verdict};
 use crate::setup;
 
 pub(crate) fn run(verb: &SessionsVerb, output: &Output) -> Verdict {
-    let ground = Ground::survey(setup::places()?, bundled::without_terminal())?;
-    let shelf = Shelf::open(&ground, &Limits::default())?;
+    let ground = Environment::survey(setup::places()?, bundled::without_terminal())?;
+    let shelf = StoredSessions::open(&ground, &Limits::default())?;
     match verb {
         SessionsVerb::List => list::run(&shelf, output),
         SessionsVerb::Show { session } => show::run(&shelf, session, output),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use stud_core::activate::Means;
-use stud_core::ground::Ground;
+use stud_core::environment::Environment;
 use stud_core::host::Hosts;
 use stud_core::limits::Limits;
 use stud_core::platform::Places;
@@ -22,14 +22,14 @@ pub(crate) fn places() -> Result<Places, Diagnostic> {
 }
 
 /// The ground of this run, and the means to run plugins on it outside any session.
-pub(crate) fn ground() -> Result<(Ground, Means), Diagnostic> {
-    let ground = Ground::survey(places()?, bundled::plugins())?;
+pub(crate) fn ground() -> Result<(Environment, Means), Diagnostic> {
+    let ground = Environment::survey(places()?, bundled::plugins())?;
     let means = means(&ground);
     Ok((ground, means))
 }
 
 /// The means to run plugins outside any session.
-pub(crate) fn means(ground: &Ground) -> Means {
+pub(crate) fn means(ground: &Environment) -> Means {
     Means {
         hosts: Arc::new(Hosts::detached(ground)),
         limits: Limits::default(),

@@ -1,6 +1,6 @@
 //! The mode `allowlist`: patterns of keys that may pass without a question.
 
-use crate::nearest::nearest;
+use crate::did_you_mean::nearest;
 
 /// Patterns in byte order, each once. `*` stands for any run of characters, everything else for itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

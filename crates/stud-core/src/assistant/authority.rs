@@ -21,12 +21,12 @@ use super::stream::Proposal;
 use super::tools::{summary, tell_begun, tell_cancelled, tell_failed};
 use super::{Work, misshapen};
 use crate::approvals::{Asked, check_key};
-use crate::deadline::in_time;
+use crate::did_you_mean::nearest;
+use crate::executor;
 use crate::ledger::closed;
-use crate::nearest::nearest;
-use crate::toolbox::{Found, ToolGiver};
+use crate::timeout::in_time;
+use crate::tool_registry::{Found, ToolSource};
 use crate::validate::schema;
-use crate::work;
 
 /// Why a call does not run whose tool is not there, or cannot be reached.
 const NOT_AVAILABLE: &str = "tool-not-available";
@@ -81,7 +81,7 @@ async fn find(work: &Work, proposal: &Proposal) -> Result<Result<Found>> {
         return Ok(Ok(found));
     }
     let remote = session.mcp().tool(name);
-    let remote = work::unless(work.voice.cancelled(), remote).await;
+    let remote = executor::unless(work.voice.cancelled(), remote).await;
     let found = remote.ok_or_else(|| work.voice.called_off())?;
     Ok(found.transpose().unwrap_or_else(|| {
         let known = toolbox.specs().map(|tool| &*tool.name);
@@ -116,7 +116,7 @@ fn payload(call: &Proposal) -> Value {
 /// Where the calls of one tool are judged.
 struct Bench<'a> {
     work: &'a Work,
-    giver: &'a Arc<dyn ToolGiver>,
+    giver: &'a Arc<dyn ToolSource>,
     tool: &'a ToolDeclaration,
 }
 
@@ -239,7 +239,7 @@ impl Bench<'_> {
         let session = voice.session();
         let limit = session.rules().hook;
         let in_time = in_time(&**session.timer(), limit, derived);
-        match work::unless(voice.cancelled(), in_time).await {
+        match executor::unless(voice.cancelled(), in_time).await {
             None => Err(voice.called_off()),
             Some(Some(derived)) => Ok(derived),
             Some(None) => {

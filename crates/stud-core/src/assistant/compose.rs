@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use stud_contract_hook::Slot;
 use stud_contract_meta::Result;
 
-use super::prior::Prior;
+use super::request_tail::Prior;
 use super::{Work, misshapen};
 use crate::context::{self, Base, Composed};
 

@@ -8,12 +8,12 @@ use stud_diagnostics::codes;
 
 use super::stream::Proposal;
 use crate::canonical;
-use crate::toolbox::ToolGiver;
+use crate::tool_registry::ToolSource;
 
 /// A call that may run, once. Only the authority stack makes one.
 #[derive(Debug)]
 pub(super) struct Permit {
-    pub(super) giver: Arc<dyn ToolGiver>,
+    pub(super) giver: Arc<dyn ToolSource>,
     pub(super) call: Proposal,
     /// What was approved; nothing for a tool that needs no approval.
     pub(super) approval_key: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct Permit {
 impl Permit {
     /// Binds what was judged to what may run.
     pub(super) fn of(
-        giver: Arc<dyn ToolGiver>,
+        giver: Arc<dyn ToolSource>,
         call: Proposal,
         approval_key: Option<String>,
         judged: ArgsDigest,
@@ -44,7 +44,7 @@ impl Permit {
     }
 
     /// Gives up the call that may run. It is still the one that was judged.
-    pub(super) fn redeem(self) -> Result<(Arc<dyn ToolGiver>, Proposal)> {
+    pub(super) fn redeem(self) -> Result<(Arc<dyn ToolSource>, Proposal)> {
         let Self {
             giver,
             call,

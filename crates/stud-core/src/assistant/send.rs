@@ -12,12 +12,12 @@ use stud_diagnostics::Class;
 
 use super::{Work, millis_since};
 use crate::activate::{Active, Running};
-use crate::books;
 use crate::context::Composed;
-use crate::deadline::rest;
+use crate::executor;
 use crate::ledger::closed;
+use crate::recorder;
 use crate::span::Span;
-use crate::work;
+use crate::timeout::rest;
 
 /// An answer on its way.
 pub(super) struct Answer {
@@ -96,7 +96,10 @@ async fn persist(work: &Work, provider: &Arc<Active>, request: &Composed) -> Res
         );
         session.books().suppress(&reason, work.turn.id(), &error);
         let rested = rest(&**session.timer(), pause);
-        if work::unless(work.voice.cancelled(), rested).await.is_none() {
+        if executor::unless(work.voice.cancelled(), rested)
+            .await
+            .is_none()
+        {
             return Err(work.voice.called_off());
         }
     }
@@ -128,7 +131,7 @@ async fn begin(work: &Work, provider: &Arc<Active>, payload: String) -> Result<B
         let first = first.map(StreamEvent::read).transpose()?;
         Ok((stream, first))
     });
-    let begun = work::unless(cancelled, begun).await;
+    let begun = executor::unless(cancelled, begun).await;
     match begun {
         Some(begun) => begun.unwrap_or_else(|| Err(closed())),
         None => Err(work.voice.called_off()),
@@ -172,7 +175,7 @@ pub(super) fn tell_failed(work: &Work, began: Instant, error: &Error) {
     }
     work.turn.publish("ProviderRequestFailed", &failed);
     failed["finishReason"] = "error".into();
-    failed["error"] = books::told(error);
+    failed["error"] = recorder::told(error);
     work.voice
         .audit("ProviderExchange", Some("ProviderResponse"), failed);
 }

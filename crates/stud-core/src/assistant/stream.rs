@@ -12,11 +12,11 @@ use stud_diagnostics::codes;
 
 use super::send::{Answer, Answering, tell_failed, with_model};
 use super::{Work, forbidden, millis_since, misshapen};
+use crate::executor;
 use crate::hooks::{Hooks, Passage};
 use crate::ledger::{Draft, closed};
-use crate::metrics::Spent;
+use crate::runtime_snapshot::Spent;
 use crate::session::Voice;
-use crate::work;
 
 /// What the model said.
 #[derive(Debug, Default)]
@@ -149,7 +149,7 @@ async fn listen(work: &Work, answer: Answer) -> Result<Said> {
     };
     let whose = answer.provider.identity().whose();
     let heard = whose.drive(ear.hear(answer));
-    match work::unless(work.voice.cancelled(), heard).await {
+    match executor::unless(work.voice.cancelled(), heard).await {
         Some(heard) => heard.unwrap_or_else(|| Err(closed())),
         None => Err(work.voice.called_off()),
     }

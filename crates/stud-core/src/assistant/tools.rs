@@ -15,16 +15,16 @@ use super::authority::{Judged, judge};
 use super::permit::Permit;
 use super::stream::Proposal;
 use super::{Work, is_halt, millis_since};
-use crate::deadline::in_time;
+use crate::executor::{self, InOrder};
 use crate::hooks::{Hooks, Passage};
 use crate::ledger::closed;
-use crate::metrics::Outcome;
 use crate::platform;
+use crate::runtime_snapshot::Outcome;
 use crate::session::{Ending, Voice};
 use crate::sync::AtomicBool;
+use crate::timeout::in_time;
 use crate::timer::Timer;
-use crate::toolbox::ToolGiver;
-use crate::work::{self, InOrder};
+use crate::tool_registry::ToolSource;
 
 /// The class of what went wrong in a session that a tool had opened. It is one of a tool's results and of nothing else.
 const OF_DELEGATES: &str = "Subagent";
@@ -207,7 +207,7 @@ enum Done {
 
 /// On a thread of its own, because a tool's code may block or never come back. Only a brief call that no other has to
 /// wait for is run on the spot: two threads take longer to wake than it takes.
-async fn execute(voice: &Voice, giver: &Arc<dyn ToolGiver>, call: &Proposal, alone: bool) -> Done {
+async fn execute(voice: &Voice, giver: &Arc<dyn ToolSource>, call: &Proposal, alone: bool) -> Done {
     let session = voice.session();
     let ext_id = giver.ext_id();
     let scope = session.scopes().begin_tool(ext_id, &call.tool_call_id);
@@ -232,13 +232,13 @@ async fn execute(voice: &Voice, giver: &Arc<dyn ToolGiver>, call: &Proposal, alo
         let done = if alone && giver.is_brief(&call.tool_name) {
             Some(on_the_spot(&**session.timer(), limit, time_is_up, running).await)
         } else {
-            work::elsewhere(running).await
+            executor::elsewhere(running).await
         };
         done.unwrap_or_else(|| Err(closed()))
             .and_then(Envelope::into_result)
     };
     let patient = patiently(voice, ext_id, limit, running);
-    let done = work::unless(voice.cancelled(), patient).await;
+    let done = executor::unless(voice.cancelled(), patient).await;
     session.scopes().end_tool(ext_id, &call.tool_call_id);
     // Its prompts end with the call, but for one that it wants to stay open.
     let returned = match &done {
@@ -490,8 +490,8 @@ mod tests {
     use stud_abi::CancellationSource;
 
     use super::*;
+    use crate::executor::block_on;
     use crate::timer;
-    use crate::work::block_on;
 
     #[test]
     fn a_tool_run_on_the_spot_is_told_when_its_time_is_up() {

@@ -12,7 +12,7 @@ use stud_diagnostics::{Diagnostic, codes};
 use super::sink::Span;
 use super::tail::Tail;
 use super::unavailable;
-use crate::work;
+use crate::executor;
 
 /// The piece of a record that a crash left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub(super) fn open_file(folder: &Path, path: &Path) -> Result<File> {
 fn lock(file: &File) -> std::result::Result<(), TryLockError> {
     for pause in [1, 5, 25] {
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => work::pause(Duration::from_millis(pause)),
+            Err(TryLockError::WouldBlock) => executor::pause(Duration::from_millis(pause)),
             settled => return settled,
         }
     }

@@ -10,8 +10,8 @@ use stud_diagnostics::codes;
 use stud_host_api::commands::{CommandRef, Completion};
 use stud_host_api::{BoxFuture, refusal};
 
-use crate::nearest::nearest;
-use crate::scope::Scope;
+use crate::did_you_mean::nearest;
+use crate::plugin_scope::Scope;
 
 /// Gives commands. Every active command plugin does.
 pub(crate) trait Handler: Send + Sync {

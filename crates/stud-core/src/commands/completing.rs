@@ -7,9 +7,9 @@ use stud_host_api::commands::Completion;
 
 use super::Commands;
 use super::catalog::{Catalog, Offer};
+use crate::executor::within;
 use crate::ids;
 use crate::sync::lock;
-use crate::work::within;
 
 /// How many names are suggested. Whoever wants them all lists them.
 const NAMES: usize = 8;

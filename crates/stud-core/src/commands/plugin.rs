@@ -9,7 +9,7 @@ use stud_host_api::commands::Completion;
 
 use super::catalog::Handler;
 use crate::activate::Active;
-use crate::scope::Scope;
+use crate::plugin_scope::Scope;
 use crate::validate::Members;
 
 impl Handler for Active {

@@ -12,13 +12,13 @@ use stud_host_api::commands::Completion;
 use super::*;
 use crate::audit::Trail;
 use crate::events::{Bus, Event, Service, Subscriber};
+use crate::executor::block_on;
 use crate::ledger::{Draft as Record, Ledger};
+use crate::plugin_scope::Scope;
 use crate::redact::Redactor;
-use crate::scope::Scope;
 use crate::store::MemoryStore;
 use crate::sync::{Promised, lock};
 use crate::timer::ManualTimer;
-use crate::work::block_on;
 
 mod completing;
 mod finding;
@@ -79,7 +79,7 @@ impl Handler for Fake {
 /// A session as far as commands see one.
 struct Room {
     commands: Commands,
-    books: Arc<Books>,
+    books: Arc<Recorder>,
     scope: CancellationSource,
     turn: Mutex<Option<String>>,
     /// The end of a turn that has its answer.
@@ -163,7 +163,7 @@ fn room_with(trail: Option<Trail>, limits: Limits) -> Arc<Room> {
     let bus = Bus::new(timer, limits.clone());
     let (sender, events) = mpsc::channel();
     bus.subscribe(Arc::new(Ear(sender)), Service::Shared);
-    let books = Books::new("s1".to_owned(), ledger, bus, trail, redactor);
+    let books = Recorder::new("s1".to_owned(), ledger, bus, trail, redactor);
     let books = Arc::new(books);
     Arc::new(Room {
         commands: Commands::new(books.clone(), &limits),

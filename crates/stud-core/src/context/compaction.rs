@@ -13,8 +13,8 @@ use super::plan::{Keep, Plan, plan};
 use super::summary::{Summarizer, transcribed};
 use super::{percent, refuse, show};
 use crate::activate::Active;
-use crate::desk::Last;
 use crate::model::Model;
+use crate::request_state::Last;
 use crate::session::{Compaction, Kept, Segment, Session};
 use crate::span;
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use stud_contract_provider::{Message, Request};
 
 use super::history;
-use crate::desk::Toolset;
+use crate::request_state::Toolset;
 use crate::session::Kept;
 
 /// A request, as core puts it together: a [`Request`] that knows what of it has been written before.

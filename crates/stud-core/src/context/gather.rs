@@ -13,10 +13,10 @@ use super::budget;
 use super::fragment::{self, Fragment};
 use super::{refuse, unless_cancelled};
 use crate::activate::Active;
-use crate::deadline::in_time;
+use crate::executor;
 use crate::ledger::closed;
 use crate::session::Turn;
-use crate::work;
+use crate::timeout::in_time;
 
 /// Those that are asked: every active one that came back from the last time.
 pub(super) fn providers(turn: &Turn) -> Vec<Arc<Active>> {
@@ -80,7 +80,7 @@ async fn ask(turn: &Turn, provider: &Arc<Active>) -> Result<Vec<ContextFragment>
     let scope = turn.inner_scope();
     let cx = turn.voice().call(scope.token(), None);
     let (asked, asking) = (provider.clone(), session.clone());
-    let answer = work::elsewhere(async move {
+    let answer = executor::elsewhere(async move {
         let answer = asked.provide(cx).await;
         let identity = asked.identity();
         let desk = asking.desk();

@@ -9,8 +9,8 @@ use stud_contract_meta::Result;
 use stud_diagnostics::codes;
 
 use super::{Draft, history, refuse};
-use crate::desk::Screen;
 use crate::redact::{Confidential, Redactor};
+use crate::request_state::Screen;
 use crate::session::Kept;
 
 /// A value that was found, and where.

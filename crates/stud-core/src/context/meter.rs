@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::history;
-use crate::desk::Toolset;
+use crate::executor;
+use crate::request_state::Toolset;
 use crate::session::Kept;
 use crate::tokens::{TOKENIZER_ID, Tokenizer, estimate};
-use crate::work;
 
 /// How tokens are counted.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +21,7 @@ impl Meter {
     /// Counts everything that may be much, on a thread that nobody else waits for.
     pub(super) async fn exact(history: &[Arc<Kept>], tools: Option<&Arc<Toolset>>) -> Self {
         let (history, tools) = (history.to_vec(), tools.cloned());
-        let counted = work::elsewhere(async move {
+        let counted = executor::elsewhere(async move {
             let meter = Tokenizer::get().map_or(Self::Rough, Self::Exact);
             meter.history(&history);
             if let Some(tools) = &tools {

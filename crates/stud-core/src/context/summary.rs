@@ -14,13 +14,13 @@ use stud_host_api::CallIds;
 use super::history;
 use super::{refuse, unless_cancelled};
 use crate::activate::{Active, Running};
-use crate::books;
+use crate::executor;
 use crate::ledger::closed;
-use crate::metrics::Spent;
 use crate::model::Model;
+use crate::recorder;
 use crate::redact::{Redactor, cut_remark};
+use crate::runtime_snapshot::Spent;
 use crate::session::{Kept, Session};
-use crate::work;
 
 /// Who is asked: the session's own model, without any tools.
 pub(super) struct Summarizer<'a> {
@@ -88,7 +88,8 @@ impl Summarizer<'_> {
         let cx = CallContext::new(self.cancelled.clone(), ids);
         let payload = serde_json::to_string(&request).unwrap_or_default();
         let (provider, session) = (self.provider.clone(), self.session.clone());
-        let heard = work::elsewhere(async move { listen(&session, &provider, payload, cx).await });
+        let heard =
+            executor::elsewhere(async move { listen(&session, &provider, payload, cx).await });
         let heard = async { heard.await.unwrap_or_else(|| Err(closed())) };
         unless_cancelled(self.session, self.cancelled, heard).await
     }
@@ -111,7 +112,7 @@ impl Summarizer<'_> {
             }
             Err(error) => {
                 answered["finishReason"] = "error".into();
-                answered["error"] = books::told(error);
+                answered["error"] = recorder::told(error);
             }
         }
         self.audit("ProviderResponse", answered);

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64 as Number, Ordering};
 use serde_json::{Value, json};
 
 use super::{BEHIND, Bus, Event, Subscriber};
-use crate::planted::{Fault, planted};
+use crate::executor;
+use crate::fault_injection::{Fault, planted};
 use crate::platform;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, lock};
-use crate::work;
 
 /// How many events a lane takes at a time.
 const BATCH: usize = 256;
@@ -216,7 +216,7 @@ pub(super) fn serve_through(bus: &Arc<Bus>, lane: &Arc<Lane>, last: u64) {
         batch.truncate(batch.partition_point(|event| event.seq <= last));
         if batch.is_empty() {
             let (bus, lane) = (bus.clone(), lane.clone());
-            return work::spawn(move || serve(&bus, &lane));
+            return executor::spawn(move || serve(&bus, &lane));
         }
         let began = platform::ticks();
         deliver(bus, lane, &batch);

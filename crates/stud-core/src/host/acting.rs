@@ -18,8 +18,8 @@ use stud_host_api::session::{
 use super::{Host, now};
 use crate::activate::Means;
 use crate::context;
-use crate::deeds::{self, Site};
-use crate::scope::Scope as Layer;
+use crate::plugin_scope::Scope as Layer;
+use crate::privileged_ops::{self, Site};
 use crate::session::{Session, Slot};
 
 impl SessionAccessor for Host {
@@ -180,7 +180,7 @@ impl CommandSurface for Host {
             return now(Err(refused));
         }
         match self.session("commands") {
-            Ok(session) => Box::pin(deeds::perform(self.site(session), deed)),
+            Ok(session) => Box::pin(privileged_ops::perform(self.site(session), deed)),
             Err(error) => now(Err(error)),
         }
     }

@@ -19,9 +19,9 @@ use stud_host_api::workspace::WorkspaceInfo;
 
 use super::{Host, now};
 use crate::contracts::CORE_VERSION;
-use crate::metrics::Reader;
-use crate::prompt_registry::PromptRegistry;
-use crate::rules::Network;
+use crate::prompt_templates::PromptRegistry;
+use crate::runtime_snapshot::Reader;
+use crate::turn_policy::Network;
 
 impl EnvReader for Host {
     fn get(&self, name: &str) -> Result<Option<String>> {

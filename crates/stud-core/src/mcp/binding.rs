@@ -4,7 +4,7 @@ use serde_json::Value;
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 
-use super::words::cut;
+use super::sanitize::cut;
 
 /// Which resource, and how much of it at most.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use stud_contract_meta::strict_json;
 use stud_diagnostics::{Diagnostic, codes};
 
 use super::binding::Binding;
-use crate::ground::Ground;
+use crate::environment::Environment;
 use crate::platform::{self, ReadError};
-use crate::scope::Scope;
+use crate::plugin_scope::Scope;
 use crate::settings::Settings;
 
 const LARGEST_FILE: u64 = 4 << 20;
@@ -71,7 +71,7 @@ pub struct Configured {
 }
 
 /// Everything the scopes configure that take part: a later one replaces a server of the same id.
-pub fn configured(ground: &Ground) -> Configured {
+pub fn configured(ground: &Environment) -> Configured {
     let mut all = Configured::default();
     for (scope, root) in ground.roots() {
         all.settings_of(&ground.settings, scope);

@@ -11,12 +11,12 @@ use stud_host_api::BoxFuture;
 use stud_host_api::commands::Completion;
 
 use super::connection::PromptDescriptor;
-use super::consume::{self, Consumed};
+use super::fetch::{self, Consumed};
+use super::sanitize::{command_name, shown};
 use super::server::Server;
-use super::words::{command_name, shown};
 use crate::commands::Handler;
 use crate::ledger::closed;
-use crate::scope::Scope;
+use crate::plugin_scope::Scope;
 
 /// The commands of one server.
 pub(super) struct PromptCommands {
@@ -48,7 +48,7 @@ impl PromptCommands {
         let prompt = place.and_then(|place| self.prompts.get(place));
         let prompt = prompt.ok_or_else(closed)?;
         let given: Value = serde_json::from_str(args).unwrap_or_default();
-        let consumed = consume::prompt(&self.server, &prompt.name, texts(prompt, &given)).await?;
+        let consumed = fetch::prompt(&self.server, &prompt.name, texts(prompt, &given)).await?;
         let around = self.server.means.around.upgrade().ok_or_else(closed)?;
         let origin = json!({
             "kind": "mcp_prompt",

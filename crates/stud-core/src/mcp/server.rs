@@ -14,23 +14,23 @@ use stud_contract_meta::{Error, Result};
 use stud_diagnostics::{Diagnostic, codes};
 use stud_host_api::metrics::McpStatus;
 
+use super::catalog::Stock;
 use super::config::{ServerConfig, Transport};
 use super::connection::{Connection, Reach, Target, Trouble, Watch};
+use super::deps::Means;
 use super::environment::resolve;
 use super::fingerprint;
-use super::means::Means;
-use super::stock::Stock;
+use super::sanitize::shown;
 use super::terms::Terms;
 use super::tools::RemoteTools;
 use super::trust::Entry;
-use super::words::shown;
-use crate::deadline::in_time;
-use crate::gate::Gate;
+use crate::executor::{self, unless};
+use crate::fifo_lock::FifoLock;
 use crate::ledger::closed;
 use crate::platform;
-use crate::scope::Scope;
+use crate::plugin_scope::Scope;
 use crate::sync::{Mutex, lock};
-use crate::work::{self, unless};
+use crate::timeout::in_time;
 
 mod admission;
 mod broken;
@@ -43,7 +43,7 @@ pub(super) struct Server {
     /// What a decision to trust it is bound to.
     fingerprint: String,
     state: Mutex<State>,
-    gate: Arc<Gate>,
+    gate: Arc<FifoLock>,
     this: Weak<Self>,
 }
 
@@ -141,7 +141,7 @@ impl Server {
             return Ok(link);
         }
         let server = self.this.upgrade().ok_or_else(closed)?;
-        let linked = work::elsewhere(async move { server.relink().await });
+        let linked = executor::elsewhere(async move { server.relink().await });
         linked.await.unwrap_or_else(|| Err(closed()))
     }
 

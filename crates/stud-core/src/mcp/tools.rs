@@ -14,14 +14,14 @@ use stud_diagnostics::codes;
 use stud_host_api::BoxFuture;
 use stud_host_api::metrics::{Invocations, Sensitivity, Source, ToolInfo};
 
+use super::catalog::RemoteTool;
 use super::connection::{Part, ToolAnswer, Trouble};
-use super::means::Means;
+use super::deps::Means;
+use super::sanitize::{cut, shown};
 use super::server::Server;
-use super::stock::RemoteTool;
-use super::words::{cut, shown};
-use crate::called_off::{Reason, Scope, called_off};
-use crate::toolbox::{ToolGiver, specs_of};
-use crate::work::{Whose, unless};
+use crate::cancellation::{Reason, Scope, called_off};
+use crate::executor::{CodeOrigin, unless};
+use crate::tool_registry::{ToolSource, specs_of};
 
 /// The tools of one listing.
 pub(super) struct RemoteTools {
@@ -152,14 +152,14 @@ fn words_of(answer: &ToolAnswer) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-impl ToolGiver for RemoteTools {
+impl ToolSource for RemoteTools {
     fn ext_id(&self) -> &str {
         &self.ext_id
     }
 
-    fn whose(&self) -> Whose {
+    fn whose(&self) -> CodeOrigin {
         // The key is core's own; only the call goes to the server.
-        Whose::Ours
+        CodeOrigin::Ours
     }
 
     fn tools(&self) -> &[ToolDeclaration] {

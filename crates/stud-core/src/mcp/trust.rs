@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 
-use crate::ground::Ground;
+use crate::environment::Environment;
 use crate::platform::{self, Durability, ReadError};
-use crate::scope::Scope;
+use crate::plugin_scope::Scope;
 
 const LARGEST_LIST: u64 = 4 << 20;
 
@@ -73,7 +73,7 @@ pub(super) struct TrustLists {
 }
 
 impl TrustLists {
-    pub(super) fn of(ground: &Ground) -> Self {
+    pub(super) fn of(ground: &Environment) -> Self {
         let project = ground.project();
         Self {
             global: ground.places.global_root.join("mcp-trust.json"),

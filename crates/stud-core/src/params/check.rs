@@ -12,8 +12,8 @@ use stud_diagnostics::{Code, codes};
 use super::bag::{Bag, Layer, Leaf};
 use super::secret::{is_forbidden, is_secret};
 use crate::activate::Identity;
-use crate::nearest::nearest;
-use crate::negotiate::claim;
+use crate::did_you_mean::nearest;
+use crate::model_capabilities::claim;
 use crate::validate::{Members, schema};
 
 /// Something that is wrong with one parameter.

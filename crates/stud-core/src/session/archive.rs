@@ -11,7 +11,7 @@ use stud_diagnostics::codes;
 use stud_host_api::session::SecurityMode;
 pub use stud_host_api::session::TranscriptRecord;
 
-use super::past::{Past, last_written};
+use super::resume::{Past, last_written};
 use super::snapshot::{CoreSlot, stored};
 use crate::audit::{self, Entry, Trail};
 use crate::ids;

@@ -9,9 +9,9 @@ use stud_contract_ui::Role;
 use stud_diagnostics::codes;
 
 use super::Session;
+use crate::fault_injection::{Fault, planted};
+use crate::interactions::{Inbox, LateAnswer};
 use crate::ledger::{Draft, closed};
-use crate::planted::{Fault, planted};
-use crate::prompts::{Inbox, LateAnswer};
 use crate::sync::{Mutex, Promise, lock, promise};
 use crate::validate::Members;
 

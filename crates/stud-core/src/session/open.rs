@@ -11,33 +11,33 @@ use stud_diagnostics::codes;
 use stud_host_api::metrics::{DiagnosticItem, Level};
 use stud_host_api::session::SecurityMode;
 
-use super::choice::Choice;
+use super::active_model::Choice;
+use super::audit_sync::Safekeeping;
+use super::conversation::SNAPSHOT_BUDGET;
+use super::deferred_jobs::Waiting;
 use super::inputs::Inputs;
-use super::memory::SNAPSHOT_BUDGET;
-use super::moments::Waiting;
-use super::past::Past;
-use super::safekeeping::Safekeeping;
+use super::resume::Past;
 use super::scopes::Scopes;
 use super::slots::Slots;
 use super::state::Progress;
 use super::{Facts, Session, State, Trigger};
 use crate::audit::{TornTail, Trail};
-use crate::books::Books;
 use crate::commands::Commands;
-use crate::desk::{Desk, Terms};
 use crate::events::{Bus, Trouble};
+use crate::interactions::{Absence, Prompts};
 use crate::ledger::{Draft, Ledger};
 use crate::limits::Limits;
 use crate::mcp::{self, Mcp, Surroundings};
-use crate::metrics::Collector;
 use crate::params::Params;
 use crate::platform;
-use crate::prompts::{Absence, Prompts};
+use crate::recorder::Recorder;
 use crate::redact::Redactor;
-use crate::rules::Rules;
+use crate::request_state::{Desk, Terms};
+use crate::runtime_snapshot::Collector;
 use crate::store::Store;
 use crate::sync::Mutex;
 use crate::timer::Timer;
+use crate::turn_policy::TurnPolicy;
 
 /// What a session stands on.
 pub struct Founding {
@@ -56,7 +56,7 @@ pub struct Founding {
     /// How long a tool's prompt waits unless the tool says otherwise.
     pub tool_timeout: Duration,
     /// What holds in every turn.
-    pub rules: Rules,
+    pub rules: TurnPolicy,
     /// The provider that the settings let answer, for the record.
     pub provider: Option<String>,
     /// The model, for the record.
@@ -133,7 +133,7 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
     );
     ledger.take_over(past.loose_ends);
     let (trail, torn) = trail(&founding, &facts.session_id)?;
-    let books = Books::new(
+    let books = Recorder::new(
         facts.session_id.clone(),
         ledger,
         bus,

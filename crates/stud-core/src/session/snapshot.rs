@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 use stud_contract_meta::Result;
 use stud_contract_session_store::{Durability, SessionManifest, SlotBlob, Stored};
 
-use super::kept::Kept;
-use super::memory::SNAPSHOT_BUDGET;
+use super::conversation::SNAPSHOT_BUDGET;
+use super::message::Kept;
 use super::{Facts, Input, Session};
 use crate::audit::LIFECYCLE;
+use crate::fault_injection::{Fault, planted};
 use crate::ledger::{LooseEnds, closed};
-use crate::planted::{Fault, planted};
 use crate::platform;
 use crate::sync::{lock, promise};
 

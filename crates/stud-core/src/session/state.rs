@@ -4,8 +4,8 @@ use std::fmt;
 
 use stud_contract_meta::Result;
 
+use super::deferred_jobs::Waiting;
 use super::illegal;
-use super::moments::Waiting;
 
 /// Where a session is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,15 +12,15 @@ use stud_host_api::CallIds;
 
 use super::{Input, Session, State, Trigger};
 use crate::activate::Active;
-use crate::books;
-use crate::called_off::{Reason, Scope, called_off};
+use crate::cancellation::{Reason, Scope, called_off};
+use crate::executor::{block_on, pause};
 use crate::ids;
 use crate::ledger::{Draft, closed};
 use crate::platform;
+use crate::recorder;
 use crate::registry::Registry;
 use crate::retire::retire;
 use crate::sync::{Mutex, lock, promise};
-use crate::work::{block_on, pause};
 
 /// A turn that runs. There is one at a time.
 #[derive(Debug)]
@@ -469,7 +469,7 @@ impl Turn {
     fn told_end(&self, ending: &Ending, cap_hit: bool) -> Value {
         let mut told = json!({"turnId": self.id, "capHit": cap_hit});
         if let Ending::Failed(error) = ending {
-            told["error"] = books::told(error);
+            told["error"] = recorder::told(error);
         }
         told
     }

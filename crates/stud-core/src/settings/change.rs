@@ -8,7 +8,7 @@ use stud_diagnostics::{Diagnostic, codes};
 
 use super::{LARGEST_SETTINGS, check, misshapen, refuse_flaws};
 use crate::platform::{self, Durability, ReadError};
-use crate::scope::Scope;
+use crate::plugin_scope::Scope;
 
 /// Changes `settings.json` below `root`: what is there is read, changed and put back as a whole.
 ///

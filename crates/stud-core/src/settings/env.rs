@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use stud_diagnostics::{Diagnostic, codes};
 
 use super::{Layer, Settings};
-use crate::scope::Scope;
+use crate::plugin_scope::Scope;
 
 /// The variable that `${NAME}` names.
 pub(crate) fn pointed_at(text: &str) -> Option<&str> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::nearest::nearest;
+use crate::did_you_mean::nearest;
 
 /// A section, and the settings in it.
 struct Section {

@@ -7,7 +7,7 @@ use stud_contract_meta::Kind;
 use stud_diagnostics::{Diagnostic, codes};
 
 use super::{Settings, Sourced, misshapen};
-use crate::nearest::nearest;
+use crate::did_you_mean::nearest;
 
 /// Every sink names a logger, each another one, and may have a config for it.
 pub(super) fn check(path: &Path, members: &Map<String, Value>) -> Result<(), Diagnostic> {
@@ -101,7 +101,7 @@ fn sink_of<'a>(list: Sourced<'a>, id: &str) -> Option<Placed<'a>> {
 mod tests {
     use super::super::tests::layered;
     use super::*;
-    use crate::scope::Scope;
+    use crate::plugin_scope::Scope;
 
     fn levels(texts: &[(Scope, &str)]) -> Vec<String> {
         let settings = layered(texts).unwrap();

@@ -23,7 +23,7 @@ use stud_diagnostics::{Diagnostic, Stage, codes};
 
 use super::document::{Document, invalid, suggest};
 use super::schema;
-use crate::track::Track;
+use crate::provenance::Provenance;
 
 /// What a manifest declares for its category.
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ pub enum Members {
 
 /// Checks the members of the manifest's category.
 pub(crate) fn check(
-    track: &mut Track,
+    track: &mut Provenance,
     manifest: &Manifest,
     folder: Option<Kind>,
 ) -> Result<Members, Diagnostic> {
@@ -127,7 +127,7 @@ fn entries<'a>(
         .collect()
 }
 
-fn check_cardinality(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
+fn check_cardinality(track: &Provenance, manifest: &Manifest) -> Result<(), Diagnostic> {
     let (loaded, active) = manifest.kind.cardinality();
     let mismatch = |member: &str, expected: String, actual: String| {
         track
@@ -162,7 +162,7 @@ fn check_cardinality(track: &Track, manifest: &Manifest) -> Result<(), Diagnosti
 }
 
 fn check_folder(
-    track: &Track,
+    track: &Provenance,
     manifest: &Manifest,
     folder: Option<Kind>,
 ) -> Result<(), Diagnostic> {
@@ -197,7 +197,7 @@ fn check_folder(
 }
 
 /// The interaction kinds a plugin declares are ones its category may raise.
-fn check_rights(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
+fn check_rights(track: &Provenance, manifest: &Manifest) -> Result<(), Diagnostic> {
     for (index, word) in manifest.interaction_kinds.iter().enumerate() {
         let pointer = format!("/interactionKinds/{index}");
         let Some(kind) = InteractionKind::ALL
@@ -234,7 +234,7 @@ fn check_rights(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-fn check_events(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
+fn check_events(track: &Provenance, manifest: &Manifest) -> Result<(), Diagnostic> {
     for (index, event) in manifest.events.iter().enumerate() {
         if stud_host_api::events::is_core_event(&event.name) {
             return Err(track

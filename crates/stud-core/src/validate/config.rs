@@ -8,12 +8,12 @@ use stud_diagnostics::{Diagnostic, Stage, codes};
 
 use super::document::escape;
 use super::{entry, schema};
-use crate::nearest::nearest;
+use crate::did_you_mean::nearest;
+use crate::executor::CodeOrigin;
 use crate::platform;
-use crate::scope::Scope;
+use crate::plugin_scope::Scope;
+use crate::provenance::Provenance;
 use crate::settings::Settings;
-use crate::track::Track;
-use crate::work::Whose;
 
 const LARGEST_CONFIG: u64 = 16 * 1024 * 1024;
 
@@ -42,7 +42,7 @@ enum Source<'a> {
 ///
 /// The config in the settings stands under `id`, which is the plugin's own or that of one more entry of a provider.
 pub(crate) fn check(
-    track: &Track,
+    track: &Provenance,
     manifest: &Manifest,
     id: &ExtId,
     config_file: Option<&Path>,
@@ -102,7 +102,7 @@ impl Effective {
 
 /// Checks one config.
 fn fit(
-    track: &Track,
+    track: &Provenance,
     manifest: &Manifest,
     mut config: Map<String, Value>,
     source: &Source<'_>,
@@ -146,7 +146,7 @@ fn fit(
     Ok(effective)
 }
 
-fn check_schema(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
+fn check_schema(track: &Provenance, manifest: &Manifest) -> Result<(), Diagnostic> {
     let declared = &manifest.config_schema;
     let must =
         |pointer: &str, message: &str| {
@@ -167,7 +167,7 @@ fn check_schema(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
             "the config schema must have `\"additionalProperties\": false`",
         ));
     }
-    if manifest.kind == Kind::Ui && track.whose() == Whose::Strangers {
+    if manifest.kind == Kind::Ui && track.whose() == CodeOrigin::Strangers {
         let acceptable = [("enabled", json!(true)), ("targetUI", json!("default-tui"))];
         let needed = if is_region(manifest) { 2 } else { 1 };
         for (name, sample) in &acceptable[..needed] {
@@ -213,7 +213,7 @@ fn is_region(manifest: &Manifest) -> bool {
 
 /// The config beside the library.
 fn beside<'a>(
-    track: &Track,
+    track: &Provenance,
     config_file: Option<&'a Path>,
 ) -> Result<(Map<String, Value>, Source<'a>), Diagnostic> {
     let Some(path) = config_file else {
@@ -252,7 +252,7 @@ fn beside<'a>(
 
 /// Two rules no schema of one plugin can state.
 fn check_pairing(
-    track: &Track,
+    track: &Provenance,
     manifest: &Manifest,
     config: &Value,
     source: &Source<'_>,
@@ -292,7 +292,12 @@ fn check_pairing(
 }
 
 /// The settings have a key for the plugin that it did not declare.
-fn undeclared(track: &Track, manifest: &Manifest, source: &Source<'_>, key: &str) -> Diagnostic {
+fn undeclared(
+    track: &Provenance,
+    manifest: &Manifest,
+    source: &Source<'_>,
+    key: &str,
+) -> Diagnostic {
     let message = format!("`{}` has no setting `{key}`", track.name());
     let diagnostic = track
         .error(Stage::ConfigSchema, &codes::UNKNOWN_CONFIG_KEY, message)
@@ -309,7 +314,7 @@ fn undeclared(track: &Track, manifest: &Manifest, source: &Source<'_>, key: &str
     located(diagnostic.field(&place), track, source, &place)
 }
 
-fn violation(track: &Track, source: &Source<'_>, place: &str, problem: &str) -> Diagnostic {
+fn violation(track: &Provenance, source: &Source<'_>, place: &str, problem: &str) -> Diagnostic {
     let at = |message: String| {
         track.error(
             Stage::ConfigSchema,
@@ -326,7 +331,12 @@ fn violation(track: &Track, source: &Source<'_>, place: &str, problem: &str) -> 
 }
 
 /// Says where the config stands that is wrong, and what to do.
-fn located(diagnostic: Diagnostic, track: &Track, source: &Source<'_>, place: &str) -> Diagnostic {
+fn located(
+    diagnostic: Diagnostic,
+    track: &Provenance,
+    source: &Source<'_>,
+    place: &str,
+) -> Diagnostic {
     let advice = format!(
         "operator: mend it; `stud plugin info {}` shows the schema",
         track.name()

@@ -3,12 +3,12 @@
 use serde_json::{Map, Value};
 use stud_diagnostics::{Diagnostic, Stage, codes};
 
-use crate::nearest::nearest;
-use crate::track::Track;
+use crate::did_you_mean::nearest;
+use crate::provenance::Provenance;
 
 /// One object of a manifest and the pointer that leads to it.
 pub(crate) struct Document<'a> {
-    pub(crate) track: &'a Track,
+    pub(crate) track: &'a Provenance,
     pub(crate) stage: Stage,
     pub(crate) pointer: String,
     pub(crate) members: &'a Map<String, Value>,
@@ -17,7 +17,7 @@ pub(crate) struct Document<'a> {
 impl<'a> Document<'a> {
     /// `value` as an object, or a refusal at its place.
     pub(crate) fn new(
-        track: &'a Track,
+        track: &'a Provenance,
         stage: Stage,
         pointer: String,
         value: &'a Value,
@@ -117,7 +117,7 @@ impl<'a> Document<'a> {
 
 /// A `Validation/ShapeInvalid` at a place.
 pub(crate) fn invalid(
-    track: &Track,
+    track: &Provenance,
     stage: Stage,
     pointer: &str,
     expected: &str,

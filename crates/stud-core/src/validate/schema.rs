@@ -6,8 +6,8 @@ use serde_json::Value;
 use stud_diagnostics::{Diagnostic, Stage, codes};
 
 use super::document::escape;
-use crate::track::Track;
-use crate::work::Whose;
+use crate::executor::CodeOrigin;
+use crate::provenance::Provenance;
 
 mod plain;
 
@@ -18,20 +18,20 @@ pub(crate) use plain::plainly_fits;
 /// The program's own plugins are held to this by its tests, as libraries; starting it does not do it again, because it
 /// takes longer than everything else that is checked of a manifest.
 pub(crate) fn check(
-    track: &Track,
+    track: &Provenance,
     stage: Stage,
     pointer: &str,
     schema: &Value,
 ) -> Result<(), Diagnostic> {
     match track.whose() {
-        Whose::Ours => Ok(()),
-        Whose::Strangers => compile(track, stage, pointer, schema).map(drop),
+        CodeOrigin::Ours => Ok(()),
+        CodeOrigin::Strangers => compile(track, stage, pointer, schema).map(drop),
     }
 }
 
 /// Compiles a schema that stands at `pointer` of the manifest.
 pub(crate) fn compile(
-    track: &Track,
+    track: &Provenance,
     stage: Stage,
     pointer: &str,
     schema: &Value,

@@ -10,10 +10,10 @@ use stud_diagnostics::{Diagnostic, Stage, codes};
 
 use super::document::{Document, invalid};
 use crate::contracts;
-use crate::track::Track;
+use crate::provenance::Provenance;
 
 /// Reads a manifest into its typed form, which keeps the document; what is wrong comes with the document.
-pub(crate) fn check(track: &mut Track, value: Value) -> Result<Manifest, (Diagnostic, Value)> {
+pub(crate) fn check(track: &mut Provenance, value: Value) -> Result<Manifest, (Diagnostic, Value)> {
     match read(track, &value) {
         Ok(mut manifest) => {
             warn_unknown(track, &value, manifest.kind);
@@ -25,7 +25,7 @@ pub(crate) fn check(track: &mut Track, value: Value) -> Result<Manifest, (Diagno
 }
 
 /// The typed form, still without the document.
-fn read(track: &Track, value: &Value) -> Result<Manifest, Diagnostic> {
+fn read(track: &Provenance, value: &Value) -> Result<Manifest, Diagnostic> {
     let document = Document::new(track, Stage::Shape, String::new(), value)?;
 
     let kind = document.word("kind", &Kind::ALL.map(Kind::as_str), Kind::parse)?;
@@ -246,7 +246,7 @@ fn optional_text(document: &Document<'_>, member: &str) -> Result<String, Diagno
 }
 
 /// A newer SDK may add members, so an unknown one is worth a word and no more.
-fn warn_unknown(track: &mut Track, value: &Value, kind: Kind) {
+fn warn_unknown(track: &mut Provenance, value: &Value, kind: Kind) {
     let known = |member: &str| {
         META_FIELDS.contains(&member)
             || COMMON_MEMBERS.contains(&member)

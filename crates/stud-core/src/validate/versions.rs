@@ -4,10 +4,10 @@ use stud_contract_meta::{Manifest, Range, SemVer};
 use stud_diagnostics::{Diagnostic, Stage, codes};
 
 use crate::contracts::{self, CORE_VERSION};
-use crate::track::Track;
+use crate::provenance::Provenance;
 
 /// Same major, and a minor this core has reached.
-pub(crate) fn check_contract(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
+pub(crate) fn check_contract(track: &Provenance, manifest: &Manifest) -> Result<(), Diagnostic> {
     let (kind, text) = (manifest.kind, manifest.contract_version.as_str());
     let ours = contracts::version_of(kind);
     let mismatch = |message: String| {
@@ -48,7 +48,7 @@ pub(crate) fn check_contract(track: &Track, manifest: &Manifest) -> Result<(), D
 }
 
 /// The running core lies in the range the plugin accepts.
-pub(crate) fn check_core(track: &Track, manifest: &Manifest) -> Result<(), Diagnostic> {
+pub(crate) fn check_core(track: &Provenance, manifest: &Manifest) -> Result<(), Diagnostic> {
     let text = manifest.required_core_version.as_str();
     let mismatch = |message: String| {
         track

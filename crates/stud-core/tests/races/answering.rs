@@ -14,7 +14,7 @@ use crate::explore::explore;
 use crate::hearing::Slow;
 use crate::people::Move;
 use crate::room::{HELD_UP, Room, join};
-use crate::shelf::Shelf;
+use crate::shelf::StoredSessions;
 
 #[test]
 fn two_answers_have_one_winner() {
@@ -72,7 +72,7 @@ fn a_subscriber_that_is_stuck_keeps_no_question_back() {
 
 /// Somebody does not come back from the event that says a question is asked before there is an answer to it.
 pub(crate) fn held_up() {
-    let room = Room::with(Clock::ringing(HELD_UP, 1), Shelf::new());
+    let room = Room::with(Clock::ringing(HELD_UP, 1), StoredSessions::new());
     let stuck = Slow::new("stuck", Duration::ZERO);
     room.books.bus.subscribe(stuck.clone(), Service::Shared);
     room.seat("ann", &[Move::Accept]);

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use shuttle::thread;
 use stud_abi::CancellationSource;
 use stud_contract_interaction::{Ask, Status};
-use stud_core::work::block_on;
+use stud_core::executor::block_on;
 use stud_diagnostics::codes;
 
 use crate::clock::Clock;
 use crate::explore::explore;
 use crate::people::Move;
 use crate::room::{Asked, PATIENCE, Room, join};
-use crate::shelf::Shelf;
+use crate::shelf::StoredSessions;
 
 #[test]
 fn calling_off_races_an_answer() {
@@ -70,7 +70,7 @@ fn time_runs_out_as_somebody_answers() {
 }
 
 pub(crate) fn time_runs_out() {
-    let room = Room::with(Clock::ringing(PATIENCE, 2), Shelf::new());
+    let room = Room::with(Clock::ringing(PATIENCE, 2), StoredSessions::new());
     room.seat("ann", &[Move::Accept, Move::Wait]);
     room.seat("bob", &[Move::Belated, Move::Belated]);
     let hasty = || {

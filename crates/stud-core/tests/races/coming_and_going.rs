@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use shuttle::thread;
 use stud_contract_interaction::{Ask, Status};
-use stud_core::work::block_on;
+use stud_core::executor::block_on;
 use stud_diagnostics::codes;
 
 use crate::clock::Clock;
 use crate::explore::explore;
 use crate::people::Move;
 use crate::room::{Asked, GRACE, LETTING_GO, Room, join};
-use crate::shelf::Shelf;
+use crate::shelf::StoredSessions;
 
 #[test]
 fn whoever_leaves_in_the_middle_leaves_it_to_the_others() {
@@ -97,7 +97,7 @@ fn the_grace_period_ends_as_somebody_comes_back() {
 }
 
 pub(crate) fn grace() {
-    let room = Room::with(Clock::ringing(GRACE, 1), Shelf::new());
+    let room = Room::with(Clock::ringing(GRACE, 1), StoredSessions::new());
     let ann = room.seat("ann", &[Move::Accept, Move::Accept]);
     room.prompts.leave("ann");
     let asking = room.ask();
@@ -122,7 +122,7 @@ fn everybody_who_goes_is_given_the_whole_grace_period() {
 /// Only the alarm of the first absence may ring, and that absence is over before anything is asked. So the prompt waits
 /// through the second one, and ann answers it.
 pub(crate) fn grace_anew() {
-    let room = Room::with(Clock::ringing(GRACE, 1), Shelf::new());
+    let room = Room::with(Clock::ringing(GRACE, 1), StoredSessions::new());
     let ann = room.seat("ann", &[Move::Accept]);
     room.prompts.leave("ann");
     room.prompts.join(ann.clone());
@@ -161,7 +161,7 @@ pub(crate) fn reloading() {
 #[test]
 fn whoever_does_not_let_go_holds_up_nobody() {
     explore(|| {
-        let room = Room::with(Clock::ringing(LETTING_GO, 8), Shelf::new());
+        let room = Room::with(Clock::ringing(LETTING_GO, 8), StoredSessions::new());
         let ann = room.seat("ann", &[Move::Cling, Move::Accept, Move::Accept]);
         room.seat("bob", &[Move::Accept, Move::Accept]);
         let mut asked = join([room.ask(), room.ask()]);
@@ -179,7 +179,7 @@ fn whoever_does_not_let_go_holds_up_nobody() {
 #[test]
 fn whoever_does_not_let_go_of_a_later_prompt_holds_up_nobody() {
     explore(|| {
-        let room = Room::with(Clock::ringing(LETTING_GO, 12), Shelf::new());
+        let room = Room::with(Clock::ringing(LETTING_GO, 12), StoredSessions::new());
         let ann = room.seat("ann", &[Move::Dismiss, Move::Cling]);
         room.seat("bob", &[Move::Accept, Move::Accept, Move::Accept]);
         let asked = join([room.ask(), room.ask(), room.ask()]);
@@ -195,7 +195,7 @@ fn whoever_lets_go_after_leaving_is_not_asked_again() {
 }
 
 pub(crate) fn letting_go_too_late() {
-    let room = Room::with(Clock::ringing(LETTING_GO, 8), Shelf::new());
+    let room = Room::with(Clock::ringing(LETTING_GO, 8), StoredSessions::new());
     let ann = room.seat("ann", &[Move::Cling]);
     room.seat("bob", &[Move::Accept, Move::Accept]);
     let mut asked = join([room.ask()]);

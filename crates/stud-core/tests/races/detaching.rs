@@ -10,15 +10,15 @@ use stud_contract_interaction::{
 };
 use stud_contract_meta::Result;
 use stud_contract_session_store::Durability;
-use stud_core::prompts::{Inbox, LateAnswer};
-use stud_core::work::block_on;
+use stud_core::executor::block_on;
+use stud_core::interactions::{Inbox, LateAnswer};
 use stud_diagnostics::codes;
 
 use crate::clock::Clock;
 use crate::explore::explore;
 use crate::people::Move;
 use crate::room::{PATIENCE, Room};
-use crate::shelf::Shelf;
+use crate::shelf::StoredSessions;
 
 /// The inputs of a session that does nothing else.
 #[derive(Default)]
@@ -51,7 +51,7 @@ fn a_late_answer_races_another_and_the_end_of_the_prompt() {
 
 /// Two answer, somebody calls it off, and the session ends, all while the prompt is only about to stay open.
 pub(crate) fn late() {
-    let room = Room::with(Clock::ringing(PATIENCE, 1), Shelf::new());
+    let room = Room::with(Clock::ringing(PATIENCE, 1), StoredSessions::new());
     room.seat("ann", &[Move::Wait]);
     let inputs = Arc::new(Inputs::default());
     let id = run_out_of_time(&room, &inputs);
@@ -113,7 +113,7 @@ pub(crate) fn late() {
 fn an_answer_whose_record_fails_leaves_the_prompt_open() {
     explore(|| {
         // The prompt, its end and that it stays open are on record. The first answer is tried twice, in vain.
-        let room = Room::with(Clock::ringing(PATIENCE, 1), Shelf::failing(3..5));
+        let room = Room::with(Clock::ringing(PATIENCE, 1), StoredSessions::failing(3..5));
         room.seat("ann", &[Move::Wait]);
         let inputs = Arc::new(Inputs::default());
         let id = run_out_of_time(&room, &inputs);

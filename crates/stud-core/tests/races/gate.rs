@@ -4,12 +4,12 @@ use shuttle::sync::{Condvar, Mutex};
 
 /// Closed until it is opened.
 #[derive(Default)]
-pub(crate) struct Gate {
+pub(crate) struct FifoLock {
     open: Mutex<bool>,
     changed: Condvar,
 }
 
-impl Gate {
+impl FifoLock {
     pub(crate) fn open(&self) {
         *self.open.lock().unwrap() = true;
         self.changed.notify_all();

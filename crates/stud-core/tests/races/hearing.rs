@@ -13,7 +13,7 @@ use stud_diagnostics::codes;
 
 use crate::clock::Clock;
 use crate::explore::explore;
-use crate::gate::Gate;
+use crate::gate::FifoLock;
 use crate::witness::{Witness, without_gaps};
 
 fn publish_from_two_threads(bus: &Arc<Bus>, each: u64) {
@@ -162,7 +162,7 @@ impl Subscriber for Clumsy {
 pub(crate) struct Slow {
     witness: Arc<Witness>,
     takes: Duration,
-    pub(crate) gate: Gate,
+    pub(crate) gate: FifoLock,
 }
 
 impl Slow {
@@ -170,7 +170,7 @@ impl Slow {
         Arc::new(Self {
             witness: Witness::new(id),
             takes,
-            gate: Gate::default(),
+            gate: FifoLock::default(),
         })
     }
 }

@@ -4,14 +4,14 @@ use serde_json::json;
 use shuttle::thread::{self, JoinHandle};
 use stud_abi::CancellationToken;
 use stud_contract_interaction::Ask;
+use stud_core::executor::block_on;
 use stud_core::session::Ending;
-use stud_core::work::block_on;
 use stud_diagnostics::codes;
 
 use crate::explore::explore;
 use crate::parlor::{Parlor, reopen};
 use crate::people::Move;
-use crate::shelf::Shelf;
+use crate::shelf::StoredSessions;
 
 #[test]
 fn inputs_outlive_a_session_that_closes_among_them() {
@@ -19,7 +19,7 @@ fn inputs_outlive_a_session_that_closes_among_them() {
 }
 
 pub(crate) fn inputs() {
-    let parlor = Parlor::new(&Shelf::new());
+    let parlor = Parlor::new(&StoredSessions::new());
     let saying = [parlor.say("one"), parlor.say("two"), parlor.say("three")];
     let answering = parlor.answer();
     let closing = {
@@ -42,7 +42,7 @@ fn a_turn_ends_as_its_session_closes() {
 }
 
 pub(crate) fn closing_in_a_turn() {
-    let parlor = Parlor::new(&Shelf::new());
+    let parlor = Parlor::new(&StoredSessions::new());
     let acknowledged = [parlor.say("one").join().unwrap().unwrap()];
     let answering = parlor.answer();
     parlor.session.close().unwrap();
@@ -56,7 +56,7 @@ fn inputs_outlive_a_process_that_ends_without_a_word() {
 }
 
 pub(crate) fn crashing() {
-    let parlor = Parlor::new(&Shelf::new());
+    let parlor = Parlor::new(&StoredSessions::new());
     let saying = [parlor.say("one"), parlor.say("two")];
     let answering = parlor.answer();
     let acknowledged = acknowledged(saying);
@@ -77,7 +77,7 @@ fn the_end_of_input_leaves_nothing_unread() {
 }
 
 pub(crate) fn end_of_input() {
-    let parlor = Parlor::new(&Shelf::new());
+    let parlor = Parlor::new(&StoredSessions::new());
     let saying = [parlor.say("one"), parlor.say("two")];
     let answering = parlor.answer();
     parlor.session.end_of_input();
@@ -90,7 +90,7 @@ pub(crate) fn end_of_input() {
 #[test]
 fn an_input_that_the_store_refuses_is_not_acknowledged() {
     explore(|| {
-        let parlor = Parlor::new(&Shelf::failing(1..5));
+        let parlor = Parlor::new(&StoredSessions::failing(1..5));
         let saying = [parlor.say("one"), parlor.say("two"), parlor.say("three")];
         let answering = parlor.answer();
         let acknowledged = acknowledged(saying);
@@ -106,7 +106,7 @@ fn an_input_that_the_store_refuses_is_not_acknowledged() {
 #[test]
 fn a_prompt_ends_with_its_turn() {
     explore(|| {
-        let parlor = Parlor::new(&Shelf::new());
+        let parlor = Parlor::new(&StoredSessions::new());
         parlor.say("one").join().unwrap();
         let input = block_on(parlor.session.next_input()).unwrap();
         let turn = parlor.session.begin_turn(&input).unwrap();
@@ -143,7 +143,7 @@ fn a_prompt_ends_with_its_turn() {
 #[test]
 fn closing_in_the_middle_of_a_prompt_ends_it_once() {
     explore(|| {
-        let parlor = Parlor::new(&Shelf::new());
+        let parlor = Parlor::new(&StoredSessions::new());
         parlor.say("one").join().unwrap();
         let input = block_on(parlor.session.next_input()).unwrap();
         let turn = parlor.session.begin_turn(&input).unwrap();
@@ -179,7 +179,7 @@ fn what_a_session_leaves_open_is_tied_up_when_it_is_opened_again() {
 
 /// A tool is called and asks, and the process ends as soon as the session is closed.
 pub(crate) fn loose_ends() {
-    let parlor = Parlor::new(&Shelf::new());
+    let parlor = Parlor::new(&StoredSessions::new());
     parlor.say("one").join().unwrap();
     let input = block_on(parlor.session.next_input()).unwrap();
     let turn = parlor.session.begin_turn(&input).unwrap();
@@ -204,7 +204,7 @@ pub(crate) fn loose_ends() {
 fn a_turn_that_cannot_begin_does_not_revive_its_session() {
     explore(|| {
         // The store keeps the input and then fails.
-        let parlor = Parlor::new(&Shelf::failing(2..100));
+        let parlor = Parlor::new(&StoredSessions::failing(2..100));
         parlor.say("one").join().unwrap().unwrap();
         let input = block_on(parlor.session.next_input()).unwrap();
         let closing = {
@@ -221,7 +221,7 @@ fn a_turn_that_cannot_begin_does_not_revive_its_session() {
 #[test]
 fn closing_one_session_does_nothing_to_another() {
     explore(|| {
-        let shelf = Shelf::new();
+        let shelf = StoredSessions::new();
         let (one, other) = (Parlor::new(&shelf), Parlor::new(&shelf));
         one.seat("ann", &[Move::Wait]);
         other.seat("ann", &[Move::Accept]);

@@ -8,32 +8,32 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use shuttle::thread::{self, JoinHandle};
 use stud_contract_session_store::Durability;
-use stud_core::desk::Terms;
 use stud_core::events::Service;
+use stud_core::executor::block_on;
+use stud_core::interactions::Absence;
 use stud_core::limits::Limits;
-use stud_core::metrics::Collector;
 use stud_core::params::Params;
-use stud_core::prompts::Absence;
 use stud_core::redact::Redactor;
-use stud_core::rules::Rules;
+use stud_core::request_state::Terms;
+use stud_core::runtime_snapshot::Collector;
 use stud_core::session::{self, Ending, Founding, Input, SecurityMode, Session};
-use stud_core::work::block_on;
+use stud_core::turn_policy::TurnPolicy;
 use stud_host_api::metrics::RuntimeSnapshot;
 use stud_host_api::session::{Page, TranscriptRecord};
 
 use crate::clock::Clock;
 use crate::people::{Move, Person};
-use crate::shelf::Shelf;
+use crate::shelf::StoredSessions;
 use crate::witness::{Witness, without_gaps};
 
 /// A session, its store, and somebody who listens.
 pub(crate) struct Parlor {
     pub(crate) session: Arc<Session>,
-    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) shelf: Arc<StoredSessions>,
     pub(crate) witness: Arc<Witness>,
 }
 
-fn founding(shelf: &Arc<Shelf>) -> Founding {
+fn founding(shelf: &Arc<StoredSessions>) -> Founding {
     let clock = Clock::silent();
     Founding {
         mcp: None,
@@ -43,7 +43,7 @@ fn founding(shelf: &Arc<Shelf>) -> Founding {
         trails: None,
         redactor: Arc::new(Redactor::new()),
         absence: Absence::default(),
-        rules: Rules::default(),
+        rules: TurnPolicy::default(),
         provider: None,
         model: None,
         params: Params::default(),
@@ -57,7 +57,7 @@ fn founding(shelf: &Arc<Shelf>) -> Founding {
 }
 
 impl Parlor {
-    pub(crate) fn new(shelf: &Arc<Shelf>) -> Self {
+    pub(crate) fn new(shelf: &Arc<StoredSessions>) -> Self {
         let session = session::open(founding(shelf), None).unwrap();
         let witness = Witness::of(&session.books().bus, "eve", Service::Shared);
         Self {
@@ -123,7 +123,7 @@ impl Parlor {
 }
 
 /// Opens a session from what a store has, and compares it with what the journal tells.
-pub(crate) fn reopen(shelf: &Arc<Shelf>, id: &str) -> Reopened {
+pub(crate) fn reopen(shelf: &Arc<StoredSessions>, id: &str) -> Reopened {
     let again = session::open(founding(shelf), Some(id)).unwrap();
     // What the last process left open is tied up first.
     block_on(again.books().ledger.append(Vec::new(), Durability::Written)).unwrap();

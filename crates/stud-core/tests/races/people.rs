@@ -9,12 +9,12 @@ use stud_abi::CancellationToken;
 use stud_contract_interaction::{AskAnswer, Request, Response};
 use stud_contract_meta::{Error, Result};
 use stud_core::events::Bus;
-use stud_core::prompts::{Interactor, Prompts};
+use stud_core::interactions::{Interactor, Prompts};
 use stud_diagnostics::codes;
 use stud_host_api::BoxFuture;
 
-use crate::gate::Gate;
-use crate::shelf::Shelf;
+use crate::gate::FifoLock;
+use crate::shelf::StoredSessions;
 
 /// What a person does when asked.
 #[derive(Debug, Clone, Copy)]
@@ -49,10 +49,10 @@ pub(crate) struct Person {
     moves: Mutex<VecDeque<Move>>,
     diary: Mutex<Diary>,
     /// What holds one who clings.
-    hold: Gate,
+    hold: FifoLock,
     prompts: Weak<Prompts>,
     bus: Arc<Bus>,
-    shelf: Arc<Shelf>,
+    shelf: Arc<StoredSessions>,
 }
 
 /// What a person remembers.
@@ -81,13 +81,13 @@ impl Person {
         moves: &[Move],
         prompts: &Arc<Prompts>,
         bus: &Arc<Bus>,
-        shelf: &Arc<Shelf>,
+        shelf: &Arc<StoredSessions>,
     ) -> Arc<Self> {
         Arc::new(Self {
             id,
             moves: Mutex::new(moves.iter().copied().collect()),
             diary: Mutex::default(),
-            hold: Gate::default(),
+            hold: FifoLock::default(),
             prompts: Arc::downgrade(prompts),
             bus: bus.clone(),
             shelf: shelf.clone(),

@@ -7,18 +7,18 @@ use shuttle::sync::Mutex;
 use shuttle::thread;
 use stud_contract_interaction::Status;
 use stud_contract_session_store::Durability;
+use stud_core::executor::block_on;
 use stud_core::ledger::{Draft, Ledger};
 use stud_core::redact::Redactor;
-use stud_core::work::block_on;
 use stud_diagnostics::codes;
 
 use crate::clock::Clock;
 use crate::explore::explore;
 use crate::people::Move;
 use crate::room::{Room, join};
-use crate::shelf::Shelf;
+use crate::shelf::StoredSessions;
 
-fn ledger(shelf: &Arc<Shelf>) -> Arc<Ledger> {
+fn ledger(shelf: &Arc<StoredSessions>) -> Arc<Ledger> {
     let first = draft("session_start");
     Ledger::new(
         "s1",
@@ -44,7 +44,7 @@ fn consequences_happen_in_the_order_of_records() {
 }
 
 pub(crate) fn consequences() {
-    let shelf = Shelf::new();
+    let shelf = StoredSessions::new();
     let ledger = ledger(&shelf);
     let happened = Arc::new(Mutex::new(Vec::new()));
     let writers = ["a", "b", "c"].map(|kind| {
@@ -80,7 +80,7 @@ pub(crate) fn consequences() {
 #[test]
 fn a_store_that_fails_leaves_no_gap_and_tells_everybody() {
     explore(|| {
-        let shelf = Shelf::failing(0..3);
+        let shelf = StoredSessions::failing(0..3);
         let ledger = ledger(&shelf);
         let writers = ["a", "b", "c"].map(|kind| {
             let (ledger, shelf) = (ledger.clone(), shelf.clone());
@@ -116,7 +116,7 @@ fn a_store_that_fails_leaves_no_gap_and_tells_everybody() {
 fn a_prompt_whose_record_fails_is_nobodys_business() {
     explore(|| {
         // The first two calls are the record of the first prompt and its second try.
-        let room = Room::with(Clock::silent(), Shelf::failing(0..2));
+        let room = Room::with(Clock::silent(), StoredSessions::failing(0..2));
         room.seat("ann", &[Move::Accept, Move::Accept]);
         room.seat("bob", &[Move::Respond, Move::Respond]);
         let asked = join([room.ask(), room.ask()]);
@@ -132,7 +132,7 @@ fn a_prompt_whose_record_fails_is_nobodys_business() {
 fn an_answer_whose_record_fails_has_no_effect() {
     explore(|| {
         // The record of the prompt is kept, and that of the first answer is not.
-        let room = Room::with(Clock::silent(), Shelf::failing(1..3));
+        let room = Room::with(Clock::silent(), StoredSessions::failing(1..3));
         room.seat("ann", &[Move::Accept, Move::Accept]);
         room.seat("bob", &[Move::Respond, Move::Respond]);
         let asked = join([room.ask()]);
@@ -151,7 +151,7 @@ fn a_failing_store_tells_nobody_of_a_prompt_that_nobody_saw() {
 
 /// Nobody is there, so the prompt is settled by rule and leaves no record. What fails beside it is not its own.
 pub(crate) fn unseen_and_unwritten() {
-    let room = Room::with(Clock::silent(), Shelf::failing(0..8));
+    let room = Room::with(Clock::silent(), StoredSessions::failing(0..8));
     let asking = room.ask();
     let noting = {
         let ledger = room.books.ledger.clone();

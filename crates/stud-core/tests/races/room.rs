@@ -9,18 +9,18 @@ use stud_abi::CancellationToken;
 use stud_contract_interaction::{Ask, Response, Status};
 use stud_contract_meta::Result;
 use stud_contract_session_store::Durability;
-use stud_core::books::{Books, Parentage};
 use stud_core::events::{Bus, Service};
+use stud_core::executor::block_on;
+use stud_core::interactions::{Absence, Asker, Interactor, Prompts};
 use stud_core::ledger::{Draft, Ledger};
 use stud_core::limits::Limits;
-use stud_core::prompts::{Absence, Asker, Interactor, Prompts};
+use stud_core::recorder::{Parentage, Recorder};
 use stud_core::redact::Redactor;
-use stud_core::work::block_on;
 use stud_diagnostics::codes;
 
 use crate::clock::Clock;
 use crate::people::{Call, Move, Person};
-use crate::shelf::Shelf;
+use crate::shelf::StoredSessions;
 use crate::witness::{Heard, Witness, without_gaps};
 
 /// How long somebody may be away.
@@ -38,12 +38,12 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 /// What prompts need, and everybody who has to do with them.
 pub(crate) struct Room {
     pub(crate) prompts: Arc<Prompts>,
-    pub(crate) books: Arc<Books>,
-    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) books: Arc<Recorder>,
+    pub(crate) shelf: Arc<StoredSessions>,
     clock: Arc<Clock>,
     witnesses: [Arc<Witness>; 2],
     people: Mutex<Vec<Arc<Person>>>,
-    others: Mutex<Vec<Arc<Books>>>,
+    others: Mutex<Vec<Arc<Recorder>>>,
 }
 
 /// A prompt, and what its asker got.
@@ -57,10 +57,10 @@ pub(crate) struct Asked {
 impl Room {
     /// A room in which no time passes and nothing fails.
     pub(crate) fn new() -> Arc<Self> {
-        Self::with(Clock::silent(), Shelf::new())
+        Self::with(Clock::silent(), StoredSessions::new())
     }
 
-    pub(crate) fn with(clock: Arc<Clock>, shelf: Arc<Shelf>) -> Arc<Self> {
+    pub(crate) fn with(clock: Arc<Clock>, shelf: Arc<StoredSessions>) -> Arc<Self> {
         let absence = Absence {
             grace: GRACE,
             letting_go: LETTING_GO,
@@ -83,7 +83,7 @@ impl Room {
     }
 
     /// The books of a child of this room's session. Its prompts go through the same registry.
-    pub(crate) fn child(&self, subagent_id: &str) -> Arc<Books> {
+    pub(crate) fn child(&self, subagent_id: &str) -> Arc<Recorder> {
         let books = books(
             subagent_id,
             self.books.bus.clone(),
@@ -310,7 +310,12 @@ fn in_order(person: &Person, heard: &[Heard]) {
     }
 }
 
-fn books(session_id: &str, bus: Arc<Bus>, shelf: &Arc<Shelf>, clock: &Arc<Clock>) -> Arc<Books> {
+fn books(
+    session_id: &str,
+    bus: Arc<Bus>,
+    shelf: &Arc<StoredSessions>,
+    clock: &Arc<Clock>,
+) -> Arc<Recorder> {
     let redactor = Arc::new(Redactor::new());
     let first = Draft {
         kind: "session_start",
@@ -324,7 +329,7 @@ fn books(session_id: &str, bus: Arc<Bus>, shelf: &Arc<Shelf>, clock: &Arc<Clock>
         redactor.clone(),
         clock.clone(),
     );
-    Arc::new(Books::new(
+    Arc::new(Recorder::new(
         session_id.to_owned(),
         ledger,
         bus,

@@ -13,7 +13,7 @@ use stud_diagnostics::codes;
 use stud_host_api::session::TranscriptRecord;
 
 /// A [`MemoryStore`] that is watched.
-pub(crate) struct Shelf {
+pub(crate) struct StoredSessions {
     kept: MemoryStore,
     state: Mutex<State>,
     /// Whether whoever posts to the ledger may write by itself. Every model is tried with both.
@@ -29,7 +29,7 @@ struct State {
     last: std::collections::BTreeMap<String, (u64, u64)>,
 }
 
-impl Shelf {
+impl StoredSessions {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             kept: MemoryStore::default(),
@@ -97,7 +97,7 @@ impl Shelf {
     }
 }
 
-impl Store for Shelf {
+impl Store for StoredSessions {
     fn store_id(&self) -> &'static str {
         "shelf"
     }

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use stud_core::ground::{EmbeddedPlugin, Ground, Reach};
+use stud_core::environment::{EmbeddedPlugin, Environment, Reach};
 use stud_core::launch::Resume;
 use stud_core::limits::Limits;
 use stud_core::platform::Places;
-use stud_core::scope::Scope;
+use stud_core::plugin_scope::Scope;
 use stud_core::session::archive;
 use stud_core::settings::Settings;
-use stud_core::shelf::Shelf;
+use stud_core::stored_sessions::StoredSessions;
 use stud_core::trust::{self, Decision, Entered};
 use stud_diagnostics::{Diagnostic, codes, printable};
 
@@ -22,7 +22,7 @@ use crate::trust::{Finding, decide, note};
 
 /// What a session begins on.
 pub(super) struct Entrance {
-    pub(super) ground: Ground,
+    pub(super) ground: Environment,
     pub(super) resume: Option<Resume>,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn enter(
     let Some(reach) = reach else {
         return Ok(None);
     };
-    let ground = Ground::survey_within(reach, places, bundled)?;
+    let ground = Environment::survey_within(reach, places, bundled)?;
     Ok(Some(Entrance {
         ground,
         resume: None,
@@ -69,9 +69,9 @@ fn go_on(
     } else {
         Reach::Everything
     };
-    let ground = Ground::survey_within(reach, here.clone(), bundled.clone())?;
+    let ground = Environment::survey_within(reach, here.clone(), bundled.clone())?;
     let (session_id, recorded) = {
-        let shelf = Shelf::open(&ground, &Limits::default())?;
+        let shelf = StoredSessions::open(&ground, &Limits::default())?;
         let id = match &arguments.resume {
             Some(word) => shelf.find(word)?,
             None => archive::latest(&**shelf.store()).map_err(told)?,
@@ -89,7 +89,7 @@ fn go_on(
             project_root: recorded,
             ..here
         };
-        Ground::survey_within(reach, there, bundled)?
+        Environment::survey_within(reach, there, bundled)?
     };
     let mut said = ground.diagnostics.iter();
     if ground.trusted() {

@@ -7,7 +7,7 @@ use rustix::fs::{Access, access};
 use serde_json::{Value, json};
 use stud_contract_meta::Result;
 use stud_core::audit;
-use stud_core::ground::Ground;
+use stud_core::environment::Environment;
 use stud_core::model::Answering;
 use stud_core::redact::Redactor;
 use stud_core::secrets::{Env, ReferenceKind, SecretReference, UserVault, Vault as _};
@@ -38,7 +38,7 @@ pub(super) fn secrets(root: &Path) -> Option<Diagnostic> {
 }
 
 /// Whether the keys of providers can be found. Their values are not looked at.
-pub(super) fn keys(ground: &Ground) -> Vec<Diagnostic> {
+pub(super) fn keys(ground: &Environment) -> Vec<Diagnostic> {
     let root = &ground.places.global_root;
     let env = Env::new(
         root,

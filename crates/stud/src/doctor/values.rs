@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use stud_core::desk::Terms;
-use stud_core::ground::Ground;
+use stud_core::environment::Environment;
 use stud_core::launch::{DEFAULT_TIMEOUT_MS, INTERACTOR_GRACE_MS, MOST_REPROMPTS};
+use stud_core::plugin_scope::Scope;
 use stud_core::redact::{REDACTED, shape_of};
 use stud_core::report::PluginReport;
-use stud_core::rules::Rules;
-use stud_core::scope::Scope;
+use stud_core::request_state::Terms;
+use stud_core::turn_policy::TurnPolicy;
 use stud_diagnostics::codes;
 
 /// A value that holds.
@@ -34,7 +34,7 @@ impl Setting {
 }
 
 /// What settings files say, then what plugins' own config files say, then what holds anyway; by key.
-pub(super) fn of(ground: &Ground, plugins: &[PluginReport]) -> Vec<Setting> {
+pub(super) fn of(ground: &Environment, plugins: &[PluginReport]) -> Vec<Setting> {
     let set = ground.settings.effective();
     let mut settings: Vec<Setting> = set
         .into_iter()
@@ -95,7 +95,7 @@ fn own_config(plugin: &PluginReport) -> Option<Setting> {
 
 /// What holds where no file says anything.
 fn defaults() -> impl Iterator<Item = Setting> {
-    let (rules, terms) = (Rules::default(), Terms::default());
+    let (rules, terms) = (TurnPolicy::default(), Terms::default());
     let millis = |time: std::time::Duration| json!(time.as_millis());
     let retry = json!({
         "attempts": rules.retry.attempts,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use stud_core::check::check;
+use stud_core::plugin_check::check;
 
 use crate::output::{Outcome, Output, Verdict};
 use crate::setup;

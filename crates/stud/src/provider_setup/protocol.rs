@@ -74,7 +74,7 @@ pub(super) const PROTOCOLS: [Protocol; 3] = [
 #[cfg(test)]
 mod tests {
     use stud_contract_meta::Kind;
-    use stud_core::ground::{Ground, Reach};
+    use stud_core::environment::{Environment, Reach};
     use stud_core::platform::Places;
     use stud_core::startup;
 
@@ -84,7 +84,7 @@ mod tests {
     fn every_bundled_provider_but_the_stand_in_can_be_set_up() {
         let nowhere = Places::new(Some("/nonexistent".into()), None, "/nonexistent".as_ref());
         let bundled = crate::bundled::without_terminal();
-        let ground = Ground::survey_within(Reach::BundledOnly, nowhere, bundled).unwrap();
+        let ground = Environment::survey_within(Reach::BundledOnly, nowhere, bundled).unwrap();
         let means = crate::setup::means(&ground);
         let started = startup::start(&ground, &means);
         let providers = started.registry.of_kind(Kind::Provider);

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use stud_core::platform::{self, Durability};
 use stud_core::session::archive::{messages, records, summarize};
-use stud_core::shelf::Shelf;
+use stud_core::stored_sessions::StoredSessions;
 use stud_diagnostics::{Diagnostic, codes};
 
 use super::list;
@@ -15,7 +15,7 @@ use crate::cli::ExportFormat;
 use crate::output::{Outcome, Output, Verdict, escaped, told};
 
 pub(super) fn run(
-    shelf: &Shelf,
+    shelf: &StoredSessions,
     word: &str,
     format: Option<ExportFormat>,
     file: Option<&Path>,
@@ -45,7 +45,7 @@ pub(super) fn run(
     Ok(Outcome::Done)
 }
 
-fn document(shelf: &Shelf, id: &str) -> Result<Value, Diagnostic> {
+fn document(shelf: &StoredSessions, id: &str) -> Result<Value, Diagnostic> {
     let store = &**shelf.store();
     let summary = summarize(id, store).map_err(told)?;
     let mut document = json!({
@@ -59,7 +59,7 @@ fn document(shelf: &Shelf, id: &str) -> Result<Value, Diagnostic> {
     Ok(document)
 }
 
-fn markdown(shelf: &Shelf, id: &str) -> Result<String, Diagnostic> {
+fn markdown(shelf: &StoredSessions, id: &str) -> Result<String, Diagnostic> {
     let summary = summarize(id, &**shelf.store()).map_err(told)?;
     let project = summary.project_root.parent();
     let project = project.unwrap_or(&summary.project_root).display();

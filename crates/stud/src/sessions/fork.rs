@@ -3,12 +3,12 @@
 use serde_json::json;
 use stud_core::platform::Places;
 use stud_core::session::archive;
-use stud_core::shelf::Shelf;
+use stud_core::stored_sessions::StoredSessions;
 
 use crate::output::{Outcome, Output, Verdict, told};
 
 pub(super) fn run(
-    shelf: &Shelf,
+    shelf: &StoredSessions,
     places: &Places,
     word: &str,
     at: Option<u64>,

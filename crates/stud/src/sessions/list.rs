@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use stud_core::session::archive::{Summary, summarize};
-use stud_core::shelf::Shelf;
+use stud_core::stored_sessions::StoredSessions;
 use stud_diagnostics::{Diagnostic, printable, printable_within};
 
 use crate::output::{Outcome, Output, Verdict, told};
@@ -10,7 +10,7 @@ use crate::output::{Outcome, Output, Verdict, told};
 /// As much of what was said first as fits beside the rest; `--json` has all of it.
 const SHOWN: usize = 60;
 
-pub(super) fn run(shelf: &Shelf, output: &Output) -> Verdict {
+pub(super) fn run(shelf: &StoredSessions, output: &Output) -> Verdict {
     let mut sessions = Vec::new();
     // A session that cannot be read is named, and hides no other.
     let mut broken = Vec::new();

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 use stud_core::session::archive::{messages, records, summarize};
-use stud_core::shelf::Shelf;
+use stud_core::stored_sessions::StoredSessions;
 use stud_diagnostics::{Diagnostic, printable, printable_text};
 
 use super::speech::conversation;
 use crate::output::{Outcome, Output, Verdict, told};
 
-pub(super) fn run(shelf: &Shelf, word: &str, output: &Output) -> Verdict {
+pub(super) fn run(shelf: &StoredSessions, word: &str, output: &Output) -> Verdict {
     let id = shelf.find(word)?;
     if output.is_json() {
         documents(shelf, &id, output)?;
@@ -19,7 +19,7 @@ pub(super) fn run(shelf: &Shelf, word: &str, output: &Output) -> Verdict {
 }
 
 /// Every record on a line of its own, or every message where there are no records.
-fn documents(shelf: &Shelf, id: &str, output: &Output) -> Result<(), Diagnostic> {
+fn documents(shelf: &StoredSessions, id: &str, output: &Output) -> Result<(), Diagnostic> {
     let store = &**shelf.store();
     let mut records = records(id, store).peekable();
     if records.peek().is_none() {
@@ -33,7 +33,7 @@ fn documents(shelf: &Shelf, id: &str, output: &Output) -> Result<(), Diagnostic>
     Ok(())
 }
 
-fn show(shelf: &Shelf, id: &str, output: &Output) -> Result<(), Diagnostic> {
+fn show(shelf: &StoredSessions, id: &str, output: &Output) -> Result<(), Diagnostic> {
     let summary = summarize(id, &**shelf.store()).map_err(told)?;
     let running = if shelf.is_running(id) {
         ", running"

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use stud_contract_meta::Result;
 use stud_core::session::archive::{TranscriptRecord, messages, records};
-use stud_core::shelf::Shelf;
+use stud_core::stored_sessions::StoredSessions;
 
 /// Something that was said or done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) struct Speech {
 
 /// The conversation of a session, in order: from its records, or from its messages where there are none.
 pub(super) fn conversation<'a>(
-    shelf: &'a Shelf,
+    shelf: &'a StoredSessions,
     session_id: &'a str,
 ) -> Result<Box<dyn Iterator<Item = Result<Speech>> + 'a>> {
     let store = &**shelf.store();

@@ -12,7 +12,7 @@ fn read(global: &Value, settings: &Value) -> Configured {
         global_root: home,
         project_root: folder.path().join("project/.stud"),
     };
-    configured(&Ground::survey(places, Vec::new()).unwrap())
+    configured(&Environment::survey(places, Vec::new()).unwrap())
 }
 
 fn reason(entry: &Value) -> String {
@@ -112,7 +112,7 @@ fn a_project_that_is_not_trusted_has_no_servers() {
         global_root: folder.path().join("home"),
         project_root: root,
     };
-    let ground = Ground::survey(places, Vec::new()).unwrap();
+    let ground = Environment::survey(places, Vec::new()).unwrap();
     assert!(!ground.trusted());
     assert!(configured(&ground).servers.is_empty());
 }

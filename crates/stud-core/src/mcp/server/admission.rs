@@ -8,14 +8,14 @@ use stud_contract_meta::Result;
 use stud_host_api::metrics::McpServerInfo;
 
 use super::{Server, Trust};
-use crate::deadline::rest;
+use crate::executor::{block_on, spawn, unless};
+use crate::mcp::catalog::Stock;
 use crate::mcp::fingerprint;
-use crate::mcp::offered;
-use crate::mcp::stock::Stock;
+use crate::mcp::registration;
+use crate::mcp::sanitize::shown;
 use crate::mcp::tools::RemoteTools;
-use crate::mcp::words::shown;
 use crate::sync::lock;
-use crate::work::{block_on, spawn, unless};
+use crate::timeout::rest;
 
 /// A server that says that its lists have changed is looked at this often at most.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -62,7 +62,7 @@ impl Server {
         };
         let (tools, left_out) = stock.usable_tools(self.id());
         self.tell_left_out(&left_out);
-        offered::enter(&server, &stock);
+        registration::enter(&server, &stock);
         let tools = Arc::new(RemoteTools::of(&server, tools));
         {
             let mut state = lock(&self.state);
@@ -79,7 +79,7 @@ impl Server {
             state.tools = None;
             state.stock = Stock::default();
         }
-        offered::withdraw(self);
+        registration::withdraw(self);
         self.show();
     }
 

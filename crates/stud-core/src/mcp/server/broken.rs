@@ -8,14 +8,14 @@ use stud_contract_meta::{Error, Result};
 use stud_host_api::metrics::McpStatus;
 
 use super::{Link, Server};
-use crate::deadline::rest;
+use crate::executor::{block_on, spawn, unless};
 use crate::ledger::closed;
 use crate::mcp::connection::Connection;
 use crate::mcp::reconnect::chance;
-use crate::mcp::words::shown;
+use crate::mcp::sanitize::shown;
 use crate::platform;
 use crate::sync::lock;
-use crate::work::{block_on, spawn, unless};
+use crate::timeout::rest;
 
 /// A connection that held for so long counts as one, and the attempts begin anew after it. In nanoseconds.
 const HELD: u64 = 5_000_000_000;

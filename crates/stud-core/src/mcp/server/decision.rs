@@ -11,7 +11,7 @@ use super::{Server, Trust};
 use crate::mcp::config::Transport;
 use crate::mcp::trust::{Entry, Standing};
 use crate::platform;
-use crate::scope::Scope;
+use crate::plugin_scope::Scope;
 use crate::sync::lock;
 
 impl Server {

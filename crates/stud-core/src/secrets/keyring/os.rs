@@ -8,8 +8,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use zeroize::Zeroizing;
 
 use super::Keyring;
+use crate::executor::within;
 use crate::platform;
-use crate::work::within;
 
 /// What all of stud's entries are filed under.
 const SERVICE: &str = "stud";

@@ -4,7 +4,7 @@ use stud_contract_hook::{FiringMode, Slot, SubKind};
 use stud_diagnostics::{Diagnostic, codes};
 
 use super::{Members, read};
-use crate::nearest::nearest;
+use crate::did_you_mean::nearest;
 use crate::validate::document::Document;
 
 pub(super) fn check(document: &Document<'_>) -> Result<Members, Diagnostic> {

@@ -1,0 +1,380 @@
+//! Interactors: who is asked, one prompt after the other.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+
+use serde_json::json;
+use stud_abi::CancellationSource;
+use stud_contract_interaction::Response;
+use stud_contract_meta::{Error, Result};
+use stud_diagnostics::codes;
+
+use super::{Current, Interactor, Prompt, Prompts, Stage, Table};
+use crate::executor;
+use crate::fault_injection::{Fault, planted};
+use crate::sync::{Mutex, Promise, Promised, lock, promise};
+use crate::timer::Alarm;
+
+/// How many answers of the wrong shape an interactor may give to one prompt before it is no longer asked.
+const SECOND_CHANCES: u32 = 3;
+
+/// An interactor's place. It sees one prompt at a time.
+pub(super) struct Seat {
+    interactor: Arc<dyn Interactor>,
+    desk: Mutex<Desk>,
+}
+
+#[derive(Default)]
+struct Desk {
+    waiting: VecDeque<Given>,
+    /// Whether somebody drives this seat.
+    busy: bool,
+    /// The call that is going on.
+    call: Option<Call>,
+    /// Whether it gets no more prompts, because it is about to leave.
+    leaving: bool,
+    gone: bool,
+    /// The prompt it answered by itself while it was being asked. What it returns to the call is then no answer.
+    answered: Option<String>,
+    /// Those who wait until nothing is going on here.
+    idle: Vec<Promise<()>>,
+}
+
+/// A prompt that an interactor is to be asked.
+struct Given {
+    prompt: Arc<Prompt>,
+    /// The event that it has to have heard before.
+    news: u64,
+}
+
+/// A call to an interactor.
+struct Call {
+    /// The prompt it is about.
+    prompt: String,
+    off: CancellationSource,
+    /// Whether the interactor has been asked. It is to be when it has heard what happened before.
+    begun: bool,
+    /// Rings when the prompt has been over for too long.
+    overdue: Option<Alarm>,
+}
+
+impl Seat {
+    /// What calls off the call about this prompt.
+    pub(super) fn call_of(&self, id: &str) -> Option<CancellationSource> {
+        let desk = lock(&self.desk);
+        let call = desk.call.as_ref().filter(|call| call.prompt == id);
+        call.map(|call| call.off.clone())
+    }
+
+    /// Lets `alarm` ring unless the call about this prompt returns first.
+    pub(super) fn watch(&self, id: &str, alarm: Alarm) {
+        let mut desk = lock(&self.desk);
+        if let Some(call) = desk.call.as_mut().filter(|call| call.prompt == id) {
+            call.overdue = Some(alarm);
+        }
+    }
+
+    /// Asks nothing more of an interactor that is still at this prompt; gives those who wait for it. Nothing if it is
+    /// not.
+    pub(super) fn abandon(&self, id: &str) -> Option<Vec<Promise<()>>> {
+        let mut desk = lock(&self.desk);
+        desk.call.as_ref().filter(|call| call.prompt == id)?;
+        desk.waiting.clear();
+        Some(std::mem::take(&mut desk.idle))
+    }
+
+    /// Gives the interactor a prompt; says whether somebody has to ask it, because nobody drives this seat.
+    pub(super) fn give(&self, prompt: &Arc<Prompt>) -> bool {
+        let news = self.interactor.news();
+        let mut desk = lock(&self.desk);
+        if desk.gone || desk.leaving {
+            return false;
+        }
+        let prompt = prompt.clone();
+        desk.waiting.push_back(Given { prompt, news });
+        !std::mem::replace(&mut desk.busy, true) || planted(Fault::TwoAtOnce)
+    }
+
+    /// Whether somebody drives this seat.
+    pub(super) fn is_busy(&self) -> bool {
+        lock(&self.desk).busy
+    }
+
+    pub(super) fn ext_id(&self) -> &str {
+        self.interactor.ext_id()
+    }
+}
+
+impl Table {
+    /// The interactors that know the prompt's kind.
+    pub(super) fn seats_for(&self, prompt: &Prompt) -> Vec<Arc<Seat>> {
+        let since = prompt.request.kind().since();
+        self.seats
+            .iter()
+            .filter(|seat| seat.interactor.protocol_minor() >= since)
+            .cloned()
+            .collect()
+    }
+
+    /// Gives an interactor its place; gives what it has to be asked at once.
+    pub(super) fn welcome(&mut self, seat: &Arc<Seat>) -> Option<Arc<Prompt>> {
+        if self.closed {
+            return None;
+        }
+        self.seats.push(seat.clone());
+        self.attended = true;
+        self.grace = None;
+        match &self.current {
+            Some(Current {
+                prompt,
+                stage: Stage::Open,
+                ..
+            }) if seat.interactor.protocol_minor() >= prompt.request.kind().since() => {
+                Some(prompt.clone())
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Prompts {
+    /// Adds an interactor. It is asked at once what is being asked.
+    pub fn join(&self, interactor: Arc<dyn Interactor>) {
+        let seat = Arc::new(Seat {
+            interactor,
+            desk: Mutex::default(),
+        });
+        let open = lock(&self.table).welcome(&seat);
+        if let Some(prompt) = open {
+            self.offer(&seat, &prompt);
+        }
+    }
+
+    /// Takes an interactor out. What it was asked stays open for the others, and for it if it comes back.
+    pub fn leave(&self, ext_id: &str) {
+        self.unseat(ext_id);
+        self.mind_absence();
+    }
+
+    /// Takes an interactor out that will not come back. If nobody else is there, nobody is.
+    pub fn depart(&self, ext_id: &str) {
+        self.unseat(ext_id);
+        self.give_up_waiting(None);
+    }
+
+    fn unseat(&self, ext_id: &str) {
+        let gone = {
+            let mut table = lock(&self.table);
+            let left = |seat: &mut Arc<Seat>| seat.ext_id() == ext_id;
+            let mut gone: Vec<_> = table.seats.extract_if(.., left).collect();
+            gone.extend(table.stuck.extract_if(.., left));
+            gone
+        };
+        for seat in gone {
+            let (call, idle) = {
+                let mut desk = lock(&seat.desk);
+                desk.gone = true;
+                desk.waiting.clear();
+                (desk.call.take(), std::mem::take(&mut desk.idle))
+            };
+            if let Some(call) = call {
+                call.off.cancel();
+            }
+            for waiting in idle {
+                waiting.keep(());
+            }
+        }
+    }
+
+    /// Lets an interactor finish the prompt it shows, and gives it no other.
+    pub fn see_out(&self, ext_id: &str) -> impl Future<Output = ()> + Send + use<> {
+        for seat in lock(&self.table)
+            .seats
+            .iter()
+            .filter(|seat| seat.ext_id() == ext_id)
+        {
+            let mut desk = lock(&seat.desk);
+            desk.leaving = true;
+            desk.waiting.clear();
+        }
+        self.idle(ext_id)
+    }
+
+    /// Waits until an interactor is not in the middle of a prompt. Nothing is waited for if it never joined.
+    pub fn idle(&self, ext_id: &str) -> impl Future<Output = ()> + Send + use<> {
+        let mut waits: Vec<Promised<()>> = Vec::new();
+        {
+            let table = lock(&self.table);
+            for seat in table.seats.iter().filter(|seat| seat.ext_id() == ext_id) {
+                let mut desk = lock(&seat.desk);
+                if desk.busy {
+                    let (promise, promised) = promise();
+                    desk.idle.push(promise);
+                    waits.push(promised);
+                }
+            }
+        }
+        async move {
+            for wait in waits {
+                wait.await;
+            }
+        }
+    }
+
+    /// Whether an interactor of this id takes part. One that holds on to a prompt that is over still does: it is asked
+    /// nothing, and an answer of its own is late and not out of place.
+    pub fn has(&self, ext_id: &str) -> bool {
+        let table = lock(&self.table);
+        let mut seats = table.seats.iter().chain(&table.stuck);
+        seats.any(|seat| seat.ext_id() == ext_id)
+    }
+
+    /// Puts a prompt to an interactor, after those it was given before.
+    pub(super) fn offer(&self, seat: &Arc<Seat>, prompt: &Arc<Prompt>) {
+        if seat.give(prompt) {
+            let (prompts, seat) = (self.this.clone(), seat.clone());
+            executor::spawn(move || attend(&prompts, &seat));
+        }
+    }
+
+    /// Whether every prompt has been shown to those it was put to, as far as they can be shown anything.
+    pub(crate) fn are_shown(&self) -> bool {
+        let table = lock(&self.table);
+        table.seats.iter().all(|seat| {
+            let desk = lock(&seat.desk);
+            desk.waiting.is_empty() && desk.call.as_ref().is_none_or(|call| call.begun)
+        })
+    }
+
+    /// Whether the interactor is to be asked what it was given.
+    ///
+    /// Whoever is here sees what everyone else sees, also when another was quick and has won: it is then told that it is
+    /// over by a call that is off from the start. Whoever has left meanwhile is asked nothing more, and a prompt that was
+    /// called off before it was shown is shown to nobody.
+    fn begin(&self, seat: &Arc<Seat>, prompt: &Arc<Prompt>, call: &CancellationSource) -> bool {
+        let is_over = {
+            let table = lock(&self.table);
+            let current = table.current.as_ref();
+            let is_over = current.is_none_or(|current| current.prompt.id() != prompt.id());
+            let mut desk = lock(&seat.desk);
+            let was_answered = prompt.answered.load(Ordering::Acquire);
+            let is_off = is_over && (!was_answered || planted(Fault::LosersUnasked));
+            match &mut desk.call {
+                Some(call) if !is_off && call.prompt == prompt.id() => call.begun = true,
+                _ => return false,
+            }
+            is_over
+        };
+        if is_over {
+            call.cancel();
+            self.expect_back(seat, prompt);
+        }
+        true
+    }
+
+    /// Asks one interactor, again if it answers what cannot be an answer. Gives whether it had anything to say.
+    fn ask(&self, seat: &Seat, prompt: &Prompt, call: &CancellationSource) -> bool {
+        for _ in 0..SECOND_CHANCES {
+            let asked = seat.interactor.ask(&prompt.request, call.token());
+            let answered = executor::block_on(asked);
+            match answered.and_then(|response| self.take(seat, prompt, response)) {
+                Ok(()) => return true,
+                Err(error) => {
+                    let is_mismatch = error.code() == codes::INTERACTION_PAYLOAD_MISMATCH.name;
+                    note_failure(seat, prompt, call, &error);
+                    if !is_mismatch || call.is_cancelled() {
+                        return false;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// An interactor answered otherwise than by returning from its call.
+    pub(super) fn note_answer(&self, ext_id: &str, id: String) {
+        let table = lock(&self.table);
+        if let Some(seat) = table.seats.iter().find(|seat| seat.ext_id() == ext_id) {
+            lock(&seat.desk).answered = Some(id);
+        }
+    }
+
+    fn take(&self, seat: &Seat, prompt: &Prompt, response: Response) -> Result<()> {
+        let has_answered = lock(&seat.desk).answered.as_deref() == Some(prompt.id());
+        if !response.status.settles() || has_answered {
+            return response.check(&prompt.request).map(drop);
+        }
+        // The interactor's part ends here; the answer takes effect once it is on record.
+        self.answer(seat.ext_id(), response).map(drop)
+    }
+}
+
+fn note_failure(seat: &Seat, prompt: &Prompt, call: &CancellationSource, error: &Error) {
+    let books = &prompt.asker.books;
+    let correlation_id = &prompt.request.correlation_id;
+    if error.code() == codes::INTERACTION_ALREADY_ANSWERED.name {
+        // Losing the race is no failure, but it is known who did.
+        let payload = json!({
+            "interactionId": prompt.id(),
+            "requestKind": prompt.request.kind().as_str(),
+            "extId": seat.ext_id(),
+            "code": "Session/InteractionAlreadyAnswered",
+        });
+        books.audit(
+            "Interaction",
+            Some("InteractionLate"),
+            correlation_id,
+            payload,
+        );
+    } else if !call.is_cancelled() {
+        let reason = format!("the interactor `{}` did not answer", seat.ext_id());
+        let error = error.clone().with("extId", seat.ext_id());
+        books.suppress(&reason, correlation_id, &error);
+    }
+}
+
+/// Asks an interactor what it was given, one prompt after the other, until nothing is left.
+pub(super) fn attend(prompts: &Weak<Prompts>, seat: &Arc<Seat>) {
+    while let Some((given, call)) = next(seat) {
+        if let Some(behind) = seat.interactor.catch_up(given.news) {
+            executor::block_on(behind);
+        }
+        let Some(prompts) = prompts.upgrade() else {
+            return;
+        };
+        if prompts.begin(seat, &given.prompt, &call) {
+            let replied = prompts.ask(seat, &given.prompt, &call);
+            if !replied && !call.is_cancelled() {
+                prompts.mind_failure(seat, &given.prompt);
+            }
+        }
+    }
+    if let Some(prompts) = prompts.upgrade() {
+        prompts.is_back(seat);
+    }
+}
+
+/// The next prompt at a seat, with what calls it off; the seat is idle if there is none.
+fn next(seat: &Seat) -> Option<(Given, CancellationSource)> {
+    let idle = {
+        let mut desk = lock(&seat.desk);
+        desk.call = None;
+        if let Some(given) = desk.waiting.pop_front() {
+            let off = CancellationSource::new();
+            desk.call = Some(Call {
+                prompt: given.prompt.id().to_owned(),
+                off: off.clone(),
+                begun: false,
+                overdue: None,
+            });
+            return Some((given, off));
+        }
+        desk.busy = false;
+        std::mem::take(&mut desk.idle)
+    };
+    for waiting in idle {
+        waiting.keep(());
+    }
+    None
+}

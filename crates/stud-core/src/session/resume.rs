@@ -1,0 +1,301 @@
+//! What is known of a session before it is opened: its last snapshot, and what its journal has since.
+
+use serde::Serialize;
+use serde_json::Value;
+use stud_contract_meta::{Error, Result};
+use stud_contract_session_store::{Page, SlotBlob, Stored};
+use stud_diagnostics::codes;
+use stud_host_api::session::TranscriptRecord;
+
+use super::conversation::Conversation;
+use super::open::Founding;
+use super::snapshot::{CORE_SLOT, CoreSlot};
+use super::{Facts, Input};
+use crate::ids;
+use crate::ledger::{LooseEnds, transcript_record};
+use crate::platform;
+use crate::store::Store;
+
+/// When a session was last known to be written, as far as its store can tell, and why it is not this store's if it is
+/// another's. Nothing for one that cannot be read.
+pub(crate) fn last_written(id: &str, store: &dyn Store) -> Option<(String, Option<Error>)> {
+    match store.read(id) {
+        Ok(Stored { manifest, .. }) => {
+            let foreign = foreign(&manifest.store_id, store.store_id());
+            Some((manifest.updated_at, foreign))
+        }
+        Err(error) if has_no_snapshot(&error) => {
+            let past = Past::of_first_record(id, store).ok()??;
+            Some((past.facts.created_at, None))
+        }
+        Err(error) if error.code() == codes::RESUME_MISMATCH.name => {
+            // A store that does not say when counts as having written first.
+            let at = error.context().get("updatedAt").and_then(Value::as_str);
+            Some((at.unwrap_or_default().to_owned(), Some(error)))
+        }
+        Err(_) => None,
+    }
+}
+
+/// `Session/ResumeMismatch`, if a session was written by another store than the active one.
+fn foreign(written_by: &str, active: &str) -> Option<Error> {
+    if written_by == active {
+        return None;
+    }
+    let code = &codes::RESUME_MISMATCH;
+    let message =
+        format!("the session was written by the store `{written_by}`, and `{active}` is active");
+    let error = Error::new(code.class, code.name, message);
+    Some(
+        error
+            .with("manifestStoreId", written_by)
+            .with("activeStoreId", active),
+    )
+}
+
+/// A session that the store has, at a glance.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Glimpse {
+    pub(crate) id: String,
+    pub(crate) created_at: String,
+    /// When it was last written, as far as the store can tell.
+    pub(crate) updated_at: String,
+    /// How the first thing that was said begins.
+    pub(crate) first_words: String,
+    /// How many messages the conversation has.
+    pub(crate) message_count: usize,
+}
+
+impl Glimpse {
+    /// Looks at a session without opening it.
+    pub(crate) fn of(id: &str, store: &dyn Store) -> Result<Self> {
+        /// More would not fit a line.
+        const WORDS: usize = 60;
+        let snapshot = store.read(id).ok();
+        let past = Past::of(id, store)?;
+        let messages = past.conversation.messages();
+        let said = messages
+            .iter()
+            .filter(|message| message.get("role").is_some_and(|role| role == "user"))
+            .find_map(|message| message.get("content")?.as_str())
+            .or_else(|| past.inputs.first().map(|input| input.text.as_str()))
+            .unwrap_or_default();
+        let mut words: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        if let Some((cut, _)) = words.char_indices().nth(WORDS) {
+            words.truncate(cut);
+            words.push('…');
+        }
+        let created_at = past.facts.created_at;
+        Ok(Self {
+            id: id.to_owned(),
+            updated_at: snapshot.map_or_else(
+                || created_at.clone(),
+                |snapshot| snapshot.manifest.updated_at,
+            ),
+            created_at,
+            first_words: words,
+            message_count: messages.len(),
+        })
+    }
+}
+
+/// What is known of a session before it is opened.
+pub(super) struct Past {
+    pub(super) facts: Facts,
+    /// When something last happened, as far as is known.
+    pub(super) updated_at: String,
+    pub(super) last_seq: u64,
+    pub(super) turn_count: u64,
+    pub(super) conversation: Conversation,
+    pub(super) inputs: Vec<Input>,
+    pub(super) slots: Vec<SlotBlob>,
+    pub(super) loose_ends: LooseEnds,
+    /// The last turn that ended since the last snapshot. Its end may be in the journal and not in the audit trail.
+    pub(super) unsaved_turn: Option<String>,
+}
+
+impl Past {
+    /// Of a session that begins now.
+    pub(super) fn none(founding: &Founding) -> Self {
+        Self::blank(Facts {
+            session_id: ids::fresh(),
+            project_root: founding.project_root.clone(),
+            mode: founding.mode,
+            created_at: platform::rfc3339(platform::now()),
+            machine: None,
+        })
+    }
+
+    fn blank(facts: Facts) -> Self {
+        Self {
+            updated_at: facts.created_at.clone(),
+            facts,
+            last_seq: 0,
+            turn_count: 0,
+            conversation: Conversation::default(),
+            inputs: Vec::new(),
+            slots: Vec::new(),
+            loose_ends: LooseEnds::default(),
+            unsaved_turn: None,
+        }
+    }
+
+    /// The last snapshot, and what the journal has since.
+    pub(super) fn of(id: &str, store: &dyn Store) -> Result<Self> {
+        let mut past = match store.read(id) {
+            Ok(stored) => Self::of_snapshot(stored, store.store_id())?,
+            // A session that ended before its first snapshot has only its journal.
+            Err(error) if has_no_snapshot(&error) => {
+                Self::of_first_record(id, store)?.ok_or(error)?
+            }
+            Err(error) => return Err(error),
+        };
+        if store.journals() {
+            past.replay(store)?;
+        }
+        Ok(past)
+    }
+
+    fn of_snapshot(stored: Stored, store_id: &str) -> Result<Self> {
+        let Stored { manifest, slots } = stored;
+        if let Some(foreign) = foreign(&manifest.store_id, store_id) {
+            return Err(foreign);
+        }
+        let (core, slots): (Vec<_>, Vec<_>) =
+            slots.into_iter().partition(|slot| slot.ext_id == CORE_SLOT);
+        let core = core.into_iter().next().map(|slot| slot.payload);
+        let core: CoreSlot = core
+            .and_then(|core| serde_json::from_value(core).ok())
+            .unwrap_or_default();
+        Ok(Self {
+            facts: Facts {
+                session_id: manifest.session_id,
+                project_root: manifest.project_root.into(),
+                mode: manifest.mode,
+                created_at: manifest.created_at,
+                machine: manifest.sm_state,
+            },
+            updated_at: manifest.updated_at,
+            last_seq: core.through_seq,
+            turn_count: core.turn_count,
+            conversation: Conversation::of(manifest.messages),
+            inputs: core.pending_inputs,
+            slots,
+            loose_ends: core.loose_ends,
+            unsaved_turn: None,
+        })
+    }
+
+    pub(super) fn of_first_record(id: &str, store: &dyn Store) -> Result<Option<Self>> {
+        if !store.journals() {
+            return Ok(None);
+        }
+        let first = Page {
+            after_seq: None,
+            limit: Some(1),
+        };
+        let page = store.read_journal(id, first)?;
+        let Some(start) = page.records.into_iter().next().map(transcript_record) else {
+            return Ok(None);
+        };
+        let text = |member: &str| {
+            start.payload[member]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let facts = Facts {
+            session_id: id.to_owned(),
+            project_root: text("projectRoot").into(),
+            mode: serde_json::from_value(start.payload["mode"].clone()).unwrap_or_default(),
+            created_at: text("createdAt"),
+            machine: None,
+        };
+        Ok(Some(Self::blank(facts)))
+    }
+
+    fn replay(&mut self, store: &dyn Store) -> Result<()> {
+        let mut after = Some(self.last_seq);
+        while let Some(after_seq) = after {
+            let page = store.read_journal(
+                &self.facts.session_id,
+                Page {
+                    after_seq: Some(after_seq),
+                    limit: Some(1000),
+                },
+            )?;
+            for record in page.records {
+                self.take(transcript_record(record));
+            }
+            after = page.next_after_seq;
+        }
+        Ok(())
+    }
+
+    /// What one record adds to what is known.
+    pub(super) fn take(&mut self, record: TranscriptRecord) {
+        self.last_seq = record.seq;
+        self.updated_at.clone_from(&record.timestamp);
+        let ext_id = record.ext_id.as_deref();
+        self.loose_ends.take(&record.kind, ext_id, &record.payload);
+        let TranscriptRecord { seq, payload, .. } = record;
+        let turn_id = record.correlation_id.as_deref();
+        let text = |member: &str| payload[member].as_str().unwrap_or_default().to_owned();
+        match record.kind.as_str() {
+            "user_input" if self.inputs.iter().all(|input| input.seq != seq) => {
+                self.inputs.push(Input {
+                    seq,
+                    ext_id: record.ext_id.unwrap_or_default(),
+                    text: text("text"),
+                    caused_by: payload["origin"]["interactionId"]
+                        .as_str()
+                        .map(str::to_owned),
+                });
+            }
+            "turn_start" => self.take_turn(payload["inputSeq"].as_u64(), turn_id),
+            "turn_end" => self.unsaved_turn = turn_id.map(str::to_owned),
+            "user_message" => {
+                let (input, text) = (payload["inputSeq"].as_u64(), payload["text"].as_str());
+                self.conversation.revise(input.unwrap_or_default(), text);
+            }
+            "assistant_message" => self.conversation.say("assistant", payload, seq, turn_id),
+            "tool_result" => self.conversation.say("tool", payload, seq, turn_id),
+            "compaction" => {
+                // One that cannot be read replaced nothing, and the conversation is whole.
+                if let Ok(compaction) = serde_json::from_value(payload) {
+                    self.conversation.condense(&compaction, seq);
+                }
+            }
+            "slot" => {
+                let blob = SlotBlob {
+                    ext_id: record.ext_id.unwrap_or_default(),
+                    slot_version: text("slotVersion"),
+                    payload: payload.get("data").cloned().unwrap_or(Value::Null),
+                };
+                self.slots.retain(|slot| slot.ext_id != blob.ext_id);
+                self.slots.push(blob);
+            }
+            _ => {}
+        }
+    }
+
+    fn take_turn(&mut self, input: Option<u64>, turn_id: Option<&str>) {
+        self.turn_count += 1;
+        let place = self
+            .inputs
+            .iter()
+            .position(|waiting| Some(waiting.seq) == input);
+        if let Some(place) = place {
+            let input = self.inputs.remove(place);
+            self.conversation
+                .say("user", input.text.into(), input.seq, turn_id);
+        }
+    }
+}
+
+/// Whether the store has no snapshot, rather than one that cannot be used.
+fn has_no_snapshot(error: &Error) -> bool {
+    error.code() == codes::STORE_UNAVAILABLE.name
+        || error.context().get("missing") == Some(&true.into())
+}

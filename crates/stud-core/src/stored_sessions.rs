@@ -1,0 +1,104 @@
+//! The sessions that are kept, reached from outside any: the active session store, brought up alone.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use stud_contract_meta::Kind;
+use stud_diagnostics::{Diagnostic, Severity, codes};
+
+use crate::activate::Means;
+use crate::audit;
+use crate::environment::Environment;
+use crate::host::Hosts;
+use crate::ids::{self, Among};
+use crate::limits::Limits;
+use crate::startup::{Started, prepare_stores};
+use crate::store::{self, Store};
+
+/// The active session store, for as long as this lives.
+pub struct StoredSessions {
+    store: Arc<dyn Store>,
+    started: Option<Started>,
+    limits: Limits,
+    global_root: PathBuf,
+}
+
+impl StoredSessions {
+    /// Brings up the store that is active in `ground`, and no other plugin.
+    ///
+    /// `Session/StoreUnavailable` if there is none; if one was refused, that is why.
+    pub fn open(ground: &Environment, limits: &Limits) -> Result<Self, Diagnostic> {
+        let means = Means {
+            hosts: Arc::new(Hosts::detached(ground)),
+            limits: limits.clone(),
+        };
+        let started = prepare_stores(ground, limits).start(ground, &means, &mut ());
+        let running: Vec<_> = started.registry.iter().cloned().collect();
+        let Some(store) = store::active(&running) else {
+            let why = refusal(&started);
+            started.stop(limits);
+            return Err(why);
+        };
+        Ok(Self {
+            store,
+            started: Some(started),
+            limits: limits.clone(),
+            global_root: ground.places.global_root.clone(),
+        })
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// The session meant by an id or by the beginning of one.
+    pub fn find(&self, word: &str) -> Result<String, Diagnostic> {
+        let mut known = self.store.list().map_err(|error| {
+            Diagnostic::error(&codes::STORE_UNAVAILABLE, error.message().to_owned())
+                .help("`stud doctor` looks at the store")
+        })?;
+        known.sort_unstable();
+        let among = Among {
+            what: "session",
+            listed_by: "stud sessions list",
+        };
+        ids::meant(word, &known, among).map(str::to_owned)
+    }
+
+    /// Whether somebody has the session open now.
+    pub fn is_running(&self, session_id: &str) -> bool {
+        audit::is_written(&self.global_root, session_id)
+    }
+}
+
+/// Why there is no store: the first that was refused, or that none is wanted.
+fn refusal(started: &Started) -> Diagnostic {
+    let stores = started
+        .reports
+        .iter()
+        .filter(|report| report.kind == Some(Kind::SessionStore));
+    let mut refusals = stores.flat_map(|report| &report.diagnostics);
+    let refusal = refusals.find(|refusal| refusal.severity == Severity::Error);
+    refusal.cloned().unwrap_or_else(|| {
+        let message = "no session store is active, so no session is kept";
+        Diagnostic::error(&codes::STORE_UNAVAILABLE, message)
+            .help("`active.sessionStore` in settings.json names the one to use")
+    })
+}
+
+impl Drop for StoredSessions {
+    fn drop(&mut self) {
+        if let Some(started) = self.started.take() {
+            started.stop(&self.limits);
+        }
+    }
+}
+
+impl std::fmt::Debug for StoredSessions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoredSessions")
+            .field("store", &self.store.store_id())
+            .finish_non_exhaustive()
+    }
+}

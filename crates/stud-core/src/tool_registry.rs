@@ -1,0 +1,212 @@
+//! The tools of one moment, whoever gives them: a plugin, or a server elsewhere.
+//!
+//! A call is judged and run without knowing which of the two it is.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jsonschema::Validator;
+use serde_json::Value;
+use stud_abi::CallContext;
+use stud_contract_meta::{Kind, Result};
+use stud_contract_provider::ToolSpec;
+use stud_contract_tool::{Envelope, ToolDeclaration};
+use stud_host_api::BoxFuture;
+
+use crate::activate::{Active, Running};
+use crate::executor::CodeOrigin;
+use crate::registry::Registry;
+use crate::validate::{Members, schema};
+
+/// Gives tools.
+pub(crate) trait ToolSource: Send + Sync + fmt::Debug {
+    /// Who answers for its tools in errors, scopes and records.
+    fn ext_id(&self) -> &str;
+
+    /// CodeOrigin code says what an approval covers.
+    fn whose(&self) -> CodeOrigin;
+
+    /// The tools it gives.
+    fn tools(&self) -> &[ToolDeclaration];
+
+    /// The same as a model is told of them, in the same order.
+    fn specs(&self) -> &[ToolSpec];
+
+    /// What the arguments of a tool are held to. Nothing if its schema does not compile.
+    fn validator(&self, tool: &ToolDeclaration) -> Option<Arc<Validator>>;
+
+    /// What an approval of this call would cover.
+    fn approval_key(&self, tool: &str, args: &Value) -> Result<String>;
+
+    /// Runs a tool.
+    fn execute<'a>(
+        &'a self,
+        tool: &'a str,
+        args: &'a Value,
+        cx: CallContext,
+    ) -> BoxFuture<'a, Result<Envelope>>;
+
+    /// Whether its calls wait for nothing but a disk, so that whoever wants one may run it.
+    fn is_brief(&self, _tool: &str) -> bool {
+        false
+    }
+
+    /// How long this call may take. A tool about which nobody says anything may take as long as is usual.
+    fn patience(&self, tool: &str, args: &Value, usual: Duration) -> Duration;
+}
+
+/// What a tool may be told, and may be told by its config: how many milliseconds a call of it may take.
+const TIMEOUT: &str = "timeoutMs";
+
+/// How much longer a tool is waited for that keeps time itself, so that it has the last word on it.
+const LAST_WORD: Duration = Duration::from_secs(5);
+
+/// A tool, and who gives it.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) giver: Arc<dyn ToolSource>,
+    place: usize,
+}
+
+impl Found {
+    /// The tool of this name, if `giver` gives it.
+    pub(crate) fn at(giver: Arc<dyn ToolSource>, name: &str) -> Option<Self> {
+        let place = giver.tools().iter().position(|tool| tool.name == name)?;
+        Some(Self { giver, place })
+    }
+
+    /// What it is.
+    pub(crate) fn tool(&self) -> &ToolDeclaration {
+        &self.giver.tools()[self.place]
+    }
+
+    fn spec(&self) -> Option<&ToolSpec> {
+        self.giver.specs().get(self.place)
+    }
+}
+
+/// The tools of one moment, each name once.
+#[derive(Debug)]
+pub(crate) struct ToolRegistry(Vec<Found>);
+
+impl ToolRegistry {
+    /// The tools of the plugins, and those of others whose names no plugin has.
+    pub(crate) fn of(plugins: &Registry, others: Vec<Arc<dyn ToolSource>>) -> Self {
+        let mut all = Vec::new();
+        for plugin in plugins.of_kind(Kind::Tool) {
+            let giver: Arc<dyn ToolSource> = plugin.clone();
+            for (place, tool) in giver.tools().iter().enumerate() {
+                // A tool that one of a higher scope hides is not there.
+                let counts = plugins.tool(&tool.name);
+                if counts.is_some_and(|counts| Arc::ptr_eq(counts, plugin)) {
+                    let giver = giver.clone();
+                    all.push(Found { giver, place });
+                }
+            }
+        }
+        let mut names = BTreeSet::new();
+        for giver in others {
+            for (place, tool) in giver.tools().iter().enumerate() {
+                if plugins.tool(&tool.name).is_none() && names.insert(tool.name.clone()) {
+                    let giver = giver.clone();
+                    all.push(Found { giver, place });
+                }
+            }
+        }
+        Self(all)
+    }
+
+    /// The tool of this name.
+    pub(crate) fn find(&self, name: &str) -> Option<Found> {
+        let found = self.0.iter().find(|found| found.tool().name == name);
+        found.cloned()
+    }
+
+    /// What a model is told of them.
+    pub(crate) fn specs(&self) -> impl Iterator<Item = &ToolSpec> + Clone {
+        self.0.iter().filter_map(Found::spec)
+    }
+}
+
+/// What a model is told of these tools. Givers keep it, since it is told with every request.
+pub(crate) fn specs_of(tools: &[ToolDeclaration]) -> Vec<ToolSpec> {
+    let specs = tools.iter().map(|tool| ToolSpec {
+        name: tool.name.clone(),
+        description: tool.description.clone(),
+        parameters: (&tool.input_schema).into(),
+    });
+    specs.collect()
+}
+
+impl ToolSource for Active {
+    fn ext_id(&self) -> &str {
+        self.identity().ext_id.as_str()
+    }
+
+    fn whose(&self) -> CodeOrigin {
+        self.identity().whose()
+    }
+
+    fn tools(&self) -> &[ToolDeclaration] {
+        match &*self.identity().members {
+            Members::Tool(members) => &members.tools,
+            _ => &[],
+        }
+    }
+
+    fn specs(&self) -> &[ToolSpec] {
+        self.specs(|| specs_of(self.tools()))
+    }
+
+    fn validator(&self, tool: &ToolDeclaration) -> Option<Arc<Validator>> {
+        self.validator(&tool.name, || schema::build(&tool.input_schema))
+    }
+
+    fn approval_key(&self, tool: &str, args: &Value) -> Result<String> {
+        let Running::Tool(instance) = self.running() else {
+            return Err(self.lacks("deriveApprovalKey"));
+        };
+        let reply = instance.approval_key(tool, &args.to_string());
+        self.read("deriveApprovalKey", reply)
+    }
+
+    fn execute<'a>(
+        &'a self,
+        tool: &'a str,
+        args: &'a Value,
+        cx: CallContext,
+    ) -> BoxFuture<'a, Result<Envelope>> {
+        Box::pin(self.execute(tool, args, cx))
+    }
+
+    /// What the program carries comes back, and what may take long says how long it may.
+    fn is_brief(&self, tool: &str) -> bool {
+        self.whose() == CodeOrigin::Ours && !self.keeps_time(tool)
+    }
+
+    fn patience(&self, tool: &str, args: &Value, usual: Duration) -> Duration {
+        let millis = |set: Option<&Value>| set.and_then(Value::as_u64).map(Duration::from_millis);
+        let identity = self.identity();
+        if let Some(own) = millis(identity.setting_or_default(TIMEOUT)) {
+            return own;
+        }
+        if !self.keeps_time(tool) {
+            return usual;
+        }
+        let asked_for = millis(args.get(TIMEOUT));
+        let own = millis(identity.setting_or_default("defaultTimeoutMs"));
+        let longest = [asked_for, own].into_iter().flatten().max();
+        longest.map_or(usual, |longest| longest.max(usual)) + LAST_WORD
+    }
+}
+
+impl Active {
+    /// Whether a tool takes how long a call of it may last.
+    fn keeps_time(&self, tool: &str) -> bool {
+        let takes = |schema: &Value| schema["properties"].get(TIMEOUT).is_some();
+        let mut tools = ToolSource::tools(self).iter();
+        tools.any(|known| known.name == tool && takes(&known.input_schema))
+    }
+}

@@ -1,0 +1,194 @@
+//! What the operator settles for every turn of a session.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use stud_contract_meta::Result;
+use stud_host_api::session::SecurityMode;
+
+use crate::approvals::{Approvals, Asked};
+use crate::hook_order::Ordering;
+use crate::network_policy::Policy;
+use crate::settings::{RETRY, Settings};
+use crate::sync::{Mutex, lock};
+
+/// What holds in every turn.
+#[derive(Debug)]
+pub struct TurnPolicy {
+    /// Whether the person approved everything in advance. It is a flag of the launch, not a mode.
+    pub yolo: bool,
+    /// What tools are allowed to do.
+    pub approvals: Approvals,
+    /// In which order hooks run.
+    pub ordering: Ordering,
+    /// How often a turn may go back to the model.
+    pub max_continuations: u32,
+    /// What is done about a provider that fails for the moment.
+    pub retry: Retry,
+    /// How long a tool may take about which nobody says anything else. The time it waits for a person does not count.
+    pub tool: Duration,
+    /// How long a hook may take.
+    pub hook: Duration,
+    /// Which hosts tools may reach. A command may change it while the session runs.
+    pub network: Network,
+}
+
+/// Which hosts tools may reach, as of now.
+#[derive(Debug, Default)]
+pub struct Network(Mutex<Policy>);
+
+impl Network {
+    /// As the settings of all scopes say, the nearest first.
+    pub fn read(settings: &Settings) -> Self {
+        Self(Mutex::new(policy(settings)))
+    }
+
+    /// The policy as of now.
+    pub fn now(&self) -> Policy {
+        lock(&self.0).clone()
+    }
+
+    /// What the settings say from now on.
+    pub(crate) fn change(&self, settings: &Settings) {
+        *lock(&self.0) = policy(settings);
+    }
+}
+
+fn policy(settings: &Settings) -> Policy {
+    let mut policy = Policy::default();
+    for entries in settings.each("network", "allow") {
+        Policy::add(&mut policy.allow, entries.value);
+    }
+    for entries in settings.each("network", "deny") {
+        Policy::add(&mut policy.deny, entries.value);
+    }
+    policy
+}
+
+/// When a request is sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retry {
+    /// How often, after the first time.
+    pub attempts: u32,
+    /// How long to wait the first time; each further time twice as long.
+    pub first: Duration,
+    /// The longest wait, also where a server asks for more.
+    pub longest: Duration,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self {
+            attempts: 3,
+            first: Duration::from_millis(500),
+            longest: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Retry {
+    /// How long to wait before the retry with this number, which begins at 0. The server may ask for longer.
+    pub fn pause(self, number: u32, asked_for: Option<Duration>) -> Duration {
+        let own = self.first.saturating_mul(1 << number.min(16));
+        own.max(asked_for.unwrap_or_default()).min(self.longest)
+    }
+
+    fn read(set: Option<&Value>) -> Self {
+        let otherwise = Self::default();
+        let millis = |member: &str, otherwise| {
+            let set = set.and_then(|set| set[member].as_u64());
+            set.map_or(otherwise, Duration::from_millis)
+        };
+        let attempts = set.and_then(|set| set["attempts"].as_u64());
+        Self {
+            attempts: attempts.map_or(otherwise.attempts, saturating),
+            first: millis("firstMs", otherwise.first),
+            longest: millis("longestMs", otherwise.longest),
+        }
+    }
+}
+
+impl Default for TurnPolicy {
+    fn default() -> Self {
+        Self {
+            yolo: false,
+            approvals: Approvals::default(),
+            ordering: Ordering::default(),
+            max_continuations: 50,
+            retry: Retry::default(),
+            tool: Duration::from_secs(30),
+            hook: Duration::from_secs(30),
+            network: Network::default(),
+        }
+    }
+}
+
+impl TurnPolicy {
+    /// As the settings say.
+    pub fn read(settings: &Settings) -> Self {
+        let otherwise = Self::default();
+        let number = |member| settings.get("loop", member)?.value.as_u64();
+        let millis = |member, otherwise| number(member).map_or(otherwise, Duration::from_millis);
+        Self {
+            max_continuations: number("maxContinuations")
+                .map_or(otherwise.max_continuations, saturating),
+            retry: Retry::read(settings.get("providers", RETRY).map(|set| set.value)),
+            tool: millis("toolTimeoutMs", otherwise.tool),
+            hook: millis("hookTimeoutMs", otherwise.hook),
+            network: Network::read(settings),
+            ..otherwise
+        }
+    }
+}
+
+impl TurnPolicy {
+    /// Whether the gate lets a call run in this mode, without asking anybody.
+    ///
+    /// Fails with `Session/ApprovalCacheUnavailable` if what the project allows cannot be read.
+    pub fn lets_run(&self, mode: SecurityMode, asked: Asked<'_>) -> Result<bool> {
+        Ok(match mode {
+            _ if self.yolo => true,
+            SecurityMode::Yolo => true,
+            SecurityMode::Allowlist => self.approvals.allowlist().find(asked.key).is_some(),
+            SecurityMode::Ask => self.approvals.find(asked)?.is_some(),
+        })
+    }
+}
+
+fn saturating(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_wait_is_twice_the_last_and_a_server_may_ask_for_more() {
+        let retry = Retry::default();
+        let waits = [0, 1, 2].map(|number| retry.pause(number, None).as_millis());
+        assert_eq!(waits, [500, 1000, 2000]);
+        let asked_for = |secs| retry.pause(0, Some(Duration::from_secs(secs))).as_secs();
+        assert_eq!((asked_for(5), asked_for(3600)), (5, 60));
+        assert_eq!(retry.pause(u32::MAX, None), retry.longest);
+    }
+
+    #[test]
+    fn settings_change_what_they_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let text =
+            r#"{"loop":{"maxContinuations":2},"providers":{"retry":{"attempts":0,"firstMs":1}}}"#;
+        std::fs::write(folder.path().join("settings.json"), text).unwrap();
+        let mut settings = Settings::default();
+        settings
+            .layer(crate::plugin_scope::Scope::Global, folder.path())
+            .unwrap();
+        let rules = TurnPolicy::read(&settings);
+        assert_eq!(rules.max_continuations, 2);
+        assert_eq!(
+            (rules.retry.attempts, rules.retry.first.as_millis()),
+            (0, 1)
+        );
+        assert_eq!(rules.tool, TurnPolicy::default().tool);
+    }
+}
