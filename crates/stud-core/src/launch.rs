@@ -15,7 +15,7 @@ use crate::approvals::{Allowlist, Approvals, ProjectApprovals};
 use crate::audit::bootstrap::{self, Deed};
 use crate::environment::Environment;
 use crate::host::Hosts;
-use crate::interactions::{Absence, HeadlessGrant};
+use crate::interactions::Absence;
 use crate::limits::Limits;
 use crate::mcp::{Connector, Setup};
 use crate::model::{self, Answering, Model};
@@ -31,19 +31,11 @@ use crate::request_state::Terms;
 use crate::runtime_snapshot::Collector;
 use crate::session::archive;
 use crate::session::{Founding, Session, SessionLink, open};
+use crate::settings::{HeadlessSettings, InteractionSettings, SecuritySettings};
 use crate::startup::{Plugins, Rising};
 use crate::store::{self, MemoryStore, Store};
 use crate::timer;
 use crate::turn_policy::TurnPolicy;
-
-/// How long a tool's prompt waits unless the tool or `interaction.defaultTimeoutMs` says otherwise.
-pub const DEFAULT_TIMEOUT_MS: u64 = 300_000;
-
-/// How long the last interactor may be away before nobody is there, unless `interaction.interactorGraceMs` is set.
-pub const INTERACTOR_GRACE_MS: u64 = 30_000;
-
-/// How often a tool may ask again, unless `interaction.maxReprompts` is set.
-pub const MOST_REPROMPTS: u32 = 10;
 
 /// How a session is begun.
 #[derive(Debug, Clone, Default)]
@@ -279,6 +271,7 @@ impl Opening<'_> {
             picture.session.project_trust = ProjectTrust::Granted;
         }
         let answering = Answering::of(&self.ground.settings);
+        let interaction = InteractionSettings::of(&self.ground.settings);
         // The mode that a session began with is the one it goes on with.
         let recorded = || {
             let id = resume.as_deref()?;
@@ -293,12 +286,12 @@ impl Opening<'_> {
                 trails: Some(places.global_root.join("sessions")),
                 redactor: self.redactor.clone(),
                 absence: self.absence(),
-                tool_timeout: self.millis("interaction", "defaultTimeoutMs", DEFAULT_TIMEOUT_MS),
+                tool_timeout: interaction.default_timeout.value,
                 rules: self.rules(recorded)?,
                 provider: Some(answering.id().to_owned()),
                 model: answering.model(&self.ground.settings).map(str::to_owned),
                 params: self.params()?,
-                most_reprompts: self.most_reprompts(),
+                most_reprompts: interaction.max_reprompts.value,
                 limits: self.launch.limits.clone(),
                 terms: Terms::of(self.ground),
                 mcp: self.servers.clone(),
@@ -318,26 +311,9 @@ impl Opening<'_> {
         Ok(session)
     }
 
-    fn setting(&self, section: &str, member: &str) -> Option<&Value> {
-        let found = self.ground.settings.get(section, member)?;
-        Some(found.value)
-    }
-
-    fn millis(&self, section: &str, member: &str, otherwise: u64) -> Duration {
-        let set = self.setting(section, member).and_then(Value::as_u64);
-        Duration::from_millis(set.unwrap_or(otherwise))
-    }
-
-    fn most_reprompts(&self) -> u32 {
-        let set = self.setting("interaction", "maxReprompts");
-        let set = set.and_then(Value::as_u64).map(u32::try_from);
-        set.map_or(MOST_REPROMPTS, |set| set.unwrap_or(u32::MAX))
-    }
-
     fn mode(&self) -> SecurityMode {
-        let set = self.setting("securityMode", "mode");
-        let set = set.and_then(|mode| serde_json::from_value(mode.clone()).ok());
-        self.launch.mode.or(set).unwrap_or_default()
+        let set = SecuritySettings::of(&self.ground.settings).mode;
+        self.launch.mode.unwrap_or(set.value)
     }
 
     fn rules(&self, recorded: impl FnOnce() -> Option<SecurityMode>) -> Result<TurnPolicy> {
@@ -379,15 +355,11 @@ impl Opening<'_> {
     }
 
     fn absence(&self) -> Absence {
-        let halts = self.setting("headless", "grantStageTool") == Some(&"halt".into());
+        let settings = &self.ground.settings;
         Absence {
             yolo: self.launch.yolo,
-            grant_stage_tool: if halts {
-                HeadlessGrant::Halt
-            } else {
-                HeadlessGrant::Deny
-            },
-            grace: self.millis("interaction", "interactorGraceMs", INTERACTOR_GRACE_MS),
+            grant_stage_tool: HeadlessSettings::of(settings).grant_stage_tool.value,
+            grace: InteractionSettings::of(settings).interactor_grace.value,
             letting_go: self.launch.limits.event,
         }
     }

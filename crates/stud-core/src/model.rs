@@ -11,15 +11,13 @@ use stud_diagnostics::codes;
 use crate::activate::{Active, Identity};
 use crate::did_you_mean::nearest;
 use crate::model_capabilities::claim_mut;
-use crate::plugin_scope::Scope;
 use crate::provenance::told;
 use crate::registry::Registry;
 use crate::report::PluginReport;
-use crate::settings::Settings;
+use crate::settings::{ActiveSettings, Settings};
 use crate::validate::Members;
 
-/// The bundled provider that answers where no other is configured.
-pub const STAND_IN: &str = "echo";
+pub use crate::settings::STAND_IN;
 
 /// Whom the settings let answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,9 +33,9 @@ pub enum Answering<'a> {
 impl<'a> Answering<'a> {
     /// What the settings say.
     pub fn of(settings: &'a Settings) -> Self {
-        let chosen = settings.get("active", "provider");
-        if let Some(id) = chosen.and_then(|chosen| chosen.value.as_str()) {
-            return Self::Chosen(id);
+        let chosen = ActiveSettings::of(settings).provider;
+        if chosen.is_set() {
+            return Self::Chosen(chosen.value);
         }
         let entries = settings.entries(Kind::Provider).into_iter();
         let configured = entries.filter(|(id, entry)| {
@@ -62,8 +60,7 @@ impl<'a> Answering<'a> {
 
     /// The model, as far as the settings name one.
     pub fn model(&self, settings: &'a Settings) -> Option<&'a str> {
-        let chosen = settings.get("active", "provider");
-        let model = model_set(settings, chosen.map(|chosen| chosen.scope));
+        let model = model_set(settings);
         let entry = || {
             settings
                 .get("providers", self.id())
@@ -102,7 +99,6 @@ impl Model {
         settings: &Settings,
         refused: &[PluginReport],
     ) -> Result<Self> {
-        let chosen = settings.get("active", "provider");
         let provider = match Answering::of(settings) {
             Answering::Chosen(id) | Answering::Configured(id, _) => {
                 provider(plugins, id).map_err(|_| absent(plugins, id, settings, refused))
@@ -112,7 +108,7 @@ impl Model {
                 providers.first().copied().cloned().ok_or(missing)
             }),
         }?;
-        let model = model_set(settings, chosen.map(|chosen| chosen.scope));
+        let model = model_set(settings);
         Self::of(provider.identity(), model)
     }
 
@@ -140,10 +136,10 @@ impl Model {
 
 /// The model that the settings name. It belongs to the provider it was chosen with, and not to one that a higher scope
 /// puts in its place.
-fn model_set(settings: &Settings, provider: Option<Scope>) -> Option<&str> {
-    let model = settings.get("active", "model")?;
-    let belongs = provider.is_none_or(|provider| model.scope >= provider);
-    model.value.as_str().filter(|_| belongs)
+fn model_set(settings: &Settings) -> Option<&str> {
+    let active = ActiveSettings::of(settings);
+    let belongs = !active.provider.is_set() || active.model.scope >= active.provider.scope;
+    active.model.value.filter(|_| belongs)
 }
 
 /// What a model of a provider can do, as far as anyone has said.

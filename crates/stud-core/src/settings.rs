@@ -3,13 +3,22 @@
 mod active;
 mod change;
 mod env;
+mod reference;
 mod sections;
 mod sinks;
+mod table;
+mod value;
 
 pub use active::choose;
 pub use change::{change, section};
 pub(crate) use env::pointed_at;
-pub(crate) use sections::part;
+pub use reference::reference;
+pub use table::{
+    ActiveSettings, ContextSettings, HeadlessGrant, HeadlessSettings, InteractionSettings,
+    LoggingSettings, LoopSettings, McpSettings, NetworkSettings, RetrySettings, STAND_IN,
+    SecuritySettings, ValidationSettings, defaults,
+};
+pub use value::Set;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,6 +27,7 @@ use sections::Flaw;
 use serde_json::{Map, Value, json};
 use stud_contract_meta::{Kind, strict_json};
 use stud_diagnostics::{Diagnostic, codes};
+use value::SECURITY_MODES;
 
 use crate::did_you_mean::nearest;
 use crate::network_policy;
@@ -28,23 +38,6 @@ use crate::plugin_scope::Scope;
 pub(crate) const RETRY: &str = "retry";
 
 const LARGEST_SETTINGS: u64 = 16 * 1024 * 1024;
-
-/// The keys a settings file may have besides those of the nine categories.
-const OTHER_KEYS: [&str; 13] = [
-    "env",
-    "securityMode",
-    "logging",
-    "active",
-    "interaction",
-    "control",
-    "loop",
-    "validation",
-    "headless",
-    "context",
-    "network",
-    "integrity",
-    "mcp",
-];
 
 /// The settings of all scopes that may be read.
 #[derive(Debug, Clone, Default)]
@@ -224,10 +217,8 @@ fn check(path: &Path, scope: Scope, bytes: &[u8]) -> Result<Map<String, Value>, 
         return Err(misshapen(path, "", "is not an object"));
     };
     let known = || {
-        Kind::ALL
-            .map(Kind::settings_key)
-            .into_iter()
-            .chain(OTHER_KEYS)
+        let plugins = Kind::ALL.map(Kind::settings_key).into_iter();
+        plugins.chain(table::sections().map(|section| section.key))
     };
     for (key, value) in &document {
         if !known().any(|name| name == key) {
@@ -303,11 +294,10 @@ fn flawed(path: &Path, flaw: &Flaw) -> Diagnostic {
 
 /// How tool calls are gated has to be understood, or nobody could rely on it.
 fn check_security_mode(path: &Path, members: &Map<String, Value>) -> Result<(), Diagnostic> {
-    const MODES: [&str; 3] = ["ask", "yolo", "allowlist"];
     for (member, value) in members {
         let pointer = format!("/securityMode/{member}");
         match member.as_str() {
-            "mode" if MODES.iter().any(|mode| value == mode) => {}
+            "mode" if SECURITY_MODES.iter().any(|mode| value == mode) => {}
             "mode" => {
                 let word = value.as_str();
                 let message = match word {
@@ -319,7 +309,7 @@ fn check_security_mode(path: &Path, members: &Map<String, Value>) -> Result<(), 
                     .field(pointer)
                     .with("path", path.display().to_string())
                     .with("mode", word);
-                let near = word.and_then(|word| nearest(word, MODES));
+                let near = word.and_then(|word| nearest(word, SECURITY_MODES));
                 return Err(match near {
                     Some(near) => wrong.help(format!("did you mean `{near}`?")),
                     None => wrong.help("write `ask`, `yolo` or `allowlist`"),

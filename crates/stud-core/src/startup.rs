@@ -22,7 +22,7 @@ use crate::registry::Registry;
 use crate::reload::{NotReloaded, not_found, reload, unknown_extension};
 use crate::report::{PluginReport, Status};
 use crate::retire::retire;
-use crate::settings::Settings;
+use crate::settings::{ActiveSettings, Settings};
 use crate::validate::{Validated, validate};
 
 /// The plugins that may run: opened once, and brought to life for each session.
@@ -419,10 +419,8 @@ fn wanted(plugin: &Validated, store: Option<&ExtId>) -> Wanted {
 /// The store that the settings name, or that says so itself, or that stud carries, or that stands in that one's place.
 fn chosen_store(contenders: &[Contender], settings: &Settings) -> Option<ExtId> {
     let stores = || contenders.iter().filter(|contender| contender.is_store());
-    let named = settings
-        .get("active", "sessionStore")
-        .and_then(|sourced| sourced.value.as_str());
-    let chosen = match named {
+    let named = ActiveSettings::of(settings).session_store;
+    let chosen = match named.value {
         Some(id) => stores().find(|store| store.plugin().manifest.ext_id.as_str() == id),
         None => stores()
             .find(|store| store.plugin().config.get("active") == Some(&true.into()))

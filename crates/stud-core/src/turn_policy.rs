@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
 use stud_contract_meta::Result;
 use stud_host_api::session::SecurityMode;
 
 use crate::approvals::{Approvals, Asked};
 use crate::hook_order::Ordering;
 use crate::network_policy::Policy;
-use crate::settings::{RETRY, Settings};
+use crate::settings::{LoopSettings, RetrySettings, Settings};
 use crate::sync::{Mutex, lock};
 
 /// What holds in every turn.
@@ -78,11 +77,7 @@ pub struct Retry {
 
 impl Default for Retry {
     fn default() -> Self {
-        Self {
-            attempts: 3,
-            first: Duration::from_millis(500),
-            longest: Duration::from_secs(60),
-        }
+        Self::of(&RetrySettings::default())
     }
 }
 
@@ -93,50 +88,34 @@ impl Retry {
         own.max(asked_for.unwrap_or_default()).min(self.longest)
     }
 
-    fn read(set: Option<&Value>) -> Self {
-        let otherwise = Self::default();
-        let millis = |member: &str, otherwise| {
-            let set = set.and_then(|set| set[member].as_u64());
-            set.map_or(otherwise, Duration::from_millis)
-        };
-        let attempts = set.and_then(|set| set["attempts"].as_u64());
+    fn of(set: &RetrySettings<'_>) -> Self {
         Self {
-            attempts: attempts.map_or(otherwise.attempts, saturating),
-            first: millis("firstMs", otherwise.first),
-            longest: millis("longestMs", otherwise.longest),
+            attempts: set.attempts.value,
+            first: set.first.value,
+            longest: set.longest.value,
         }
     }
 }
 
 impl Default for TurnPolicy {
     fn default() -> Self {
-        Self {
-            yolo: false,
-            approvals: Approvals::default(),
-            ordering: Ordering::default(),
-            max_continuations: 50,
-            retry: Retry::default(),
-            tool: Duration::from_secs(30),
-            hook: Duration::from_secs(30),
-            network: Network::default(),
-        }
+        Self::read(&Settings::default())
     }
 }
 
 impl TurnPolicy {
     /// As the settings say.
     pub fn read(settings: &Settings) -> Self {
-        let otherwise = Self::default();
-        let number = |member| settings.get("loop", member)?.value.as_u64();
-        let millis = |member, otherwise| number(member).map_or(otherwise, Duration::from_millis);
+        let turns = LoopSettings::of(settings);
         Self {
-            max_continuations: number("maxContinuations")
-                .map_or(otherwise.max_continuations, saturating),
-            retry: Retry::read(settings.get("providers", RETRY).map(|set| set.value)),
-            tool: millis("toolTimeoutMs", otherwise.tool),
-            hook: millis("hookTimeoutMs", otherwise.hook),
+            yolo: false,
+            approvals: Approvals::default(),
+            ordering: Ordering::default(),
+            max_continuations: turns.max_continuations.value,
+            retry: Retry::of(&RetrySettings::of(settings)),
+            tool: turns.tool_timeout.value,
+            hook: turns.hook_timeout.value,
             network: Network::read(settings),
-            ..otherwise
         }
     }
 }
@@ -153,10 +132,6 @@ impl TurnPolicy {
             SecurityMode::Ask => self.approvals.find(asked)?.is_some(),
         })
     }
-}
-
-fn saturating(number: u64) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use stud_core::limits::Limits;
 use stud_core::model::{Answering, Model, STAND_IN};
 use stud_core::plugin_scope::Scope;
 use stud_core::session::{Ending, Session, Trigger};
+use stud_core::settings::ValidationSettings;
 use stud_core::startup;
 use stud_diagnostics::{Diagnostic, codes, printable};
 use stud_host_api::commands::CommandResult;
@@ -380,8 +381,7 @@ fn is_set_up(ground: &Environment, session: &Session) -> Result<(), Diagnostic> 
 }
 
 fn is_strict(ground: &Environment) -> bool {
-    let set = ground.settings.get("validation", "strict");
-    set.is_some_and(|set| set.value == &Value::Bool(true))
+    ValidationSettings::of(&ground.settings).strict.value
 }
 
 /// Says who answers and how to end, before a UI has the terminal.

@@ -21,6 +21,7 @@ use super::{Host, now};
 use crate::contracts::CORE_VERSION;
 use crate::prompt_templates::PromptRegistry;
 use crate::runtime_snapshot::Reader;
+use crate::settings::{LoggingSettings, SecuritySettings};
 use crate::turn_policy::Network;
 
 impl EnvReader for Host {
@@ -64,24 +65,22 @@ impl ConfigReader for Host {
         if !READ_GLOBAL_KEYS.contains(&key) {
             return Err(refusal::unknown_config_key(key));
         }
-        let set = |section, member, otherwise: &str| {
-            self.facts()
-                .ground
-                .settings
-                .get(section, member)
-                .map_or_else(|| otherwise.into(), |sourced| sourced.value.clone())
-        };
+        let settings = &self.facts().ground.settings;
         let places = &self.facts().ground.places;
         Ok(match key {
             "securityMode" => match self.link().get() {
                 Some(session) => json!(session.facts().mode),
-                None => set("securityMode", "mode", "ask"),
+                None => json!(SecuritySettings::of(settings).mode.value),
             },
             "projectRoot" => places.project_root.display().to_string().into(),
             "globalRoot" => places.global_root.display().to_string().into(),
             "coreVersion" => CORE_VERSION.to_string().into(),
             "headless" => self.facts().headless.into(),
-            _ => set("logging", "level", "info"),
+            // The level is not checked: it is handed on as it stands in the file.
+            _ => match settings.get("logging", "level") {
+                Some(set) => set.value.clone(),
+                None => LoggingSettings::default().level.value.into(),
+            },
         })
     }
 

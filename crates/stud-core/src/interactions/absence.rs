@@ -9,6 +9,8 @@ use stud_contract_interaction::{InteractionKind, Payload, Request, Response, Sta
 use super::interactor_slot::Seat;
 use super::{Current, Outcome, Prompt, Prompts, Stage, Table};
 use crate::fault_injection::{Fault, planted};
+pub use crate::settings::HeadlessGrant;
+use crate::settings::{HeadlessSettings, InteractionSettings};
 use crate::sync::lock;
 
 /// What to do without a person.
@@ -24,22 +26,12 @@ pub struct Absence {
     pub letting_go: Duration,
 }
 
-/// What becomes of `grantStageTool` when nobody is there.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum HeadlessGrant {
-    /// The call is denied and the stage goes on.
-    #[default]
-    Deny,
-    /// The turn ends, as for every other kind.
-    Halt,
-}
-
 impl Default for Absence {
     fn default() -> Self {
         Self {
             yolo: false,
-            grant_stage_tool: HeadlessGrant::default(),
-            grace: Duration::from_secs(30),
+            grant_stage_tool: HeadlessSettings::default().grant_stage_tool.value,
+            grace: InteractionSettings::default().interactor_grace.value,
             letting_go: Duration::from_secs(1),
         }
     }

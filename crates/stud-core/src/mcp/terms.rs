@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::settings::Settings;
+use crate::settings::{McpSettings, Settings};
 
 use super::reconnect::Policy;
 
@@ -27,34 +27,25 @@ pub struct Terms {
 
 impl Default for Terms {
     fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(30),
-            call: Duration::from_secs(600),
-            grace: Duration::from_secs(5),
-            max_result: 256 << 10,
-            resource_bytes: 256 << 10,
-            resource_tokens: 16 << 10,
-            reconnect: Policy::default(),
-        }
+        Self::of(&McpSettings::default())
     }
 }
 
 impl Terms {
     /// As the settings say.
     pub fn read(settings: &Settings) -> Self {
-        let otherwise = Self::default();
-        let number = |member| settings.get("mcp", member)?.value.as_u64();
-        let positive = |member| number(member).filter(|number| *number > 0);
-        let millis = |member, otherwise| number(member).map_or(otherwise, Duration::from_millis);
-        let bytes = positive("maxResultBytes").and_then(|bytes| usize::try_from(bytes).ok());
+        Self::of(&McpSettings::of(settings))
+    }
+
+    fn of(set: &McpSettings<'_>) -> Self {
         Self {
-            connect: millis("connectTimeoutMs", otherwise.connect),
-            call: millis("callTimeoutMs", otherwise.call),
-            grace: millis("startupGraceMs", otherwise.grace),
-            max_result: bytes.unwrap_or(otherwise.max_result),
-            resource_bytes: positive("resourceMaxBytes").unwrap_or(otherwise.resource_bytes),
-            resource_tokens: positive("resourceMaxTokens").unwrap_or(otherwise.resource_tokens),
-            reconnect: otherwise.reconnect,
+            connect: set.connect_timeout.value,
+            call: set.call_timeout.value,
+            grace: set.startup_grace.value,
+            max_result: usize::try_from(set.max_result_bytes.value).unwrap_or(usize::MAX),
+            resource_bytes: set.resource_max_bytes.value,
+            resource_tokens: set.resource_max_tokens.value,
+            reconnect: Policy::default(),
         }
     }
 }

@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use serde_json::Value;
-
 use super::confidential;
 use crate::environment::Environment;
 use crate::redact::Confidential;
-use crate::settings::{Settings, part};
+use crate::settings::ContextSettings;
 
 /// What the operator set for putting requests together.
 #[derive(Debug, Clone)]
@@ -29,38 +27,31 @@ pub struct Terms {
 
 impl Default for Terms {
     fn default() -> Self {
-        Self {
-            warn_at: 0.80,
-            compact_at: 0.95,
-            graceful: BTreeSet::new(),
-            system_prompt: None,
-            confidential: Vec::new(),
-            private: Vec::new(),
-        }
+        Self::set(&ContextSettings::default())
     }
 }
 
 impl Terms {
     /// As the settings have them, which were checked when they were read.
     pub fn of(ground: &Environment) -> Self {
-        let settings = &ground.settings;
-        let otherwise = Self::default();
-        let found = confidential::in_settings(settings);
-        let share = |member| part(settings.get("context", member)?.value);
+        let found = confidential::in_settings(&ground.settings);
         Self {
-            warn_at: share("warnAt").unwrap_or(otherwise.warn_at),
-            compact_at: share("compactAt").unwrap_or(otherwise.compact_at),
-            graceful: ids(settings, "graceful"),
             system_prompt: Some(ground.places.global_root.join("system.md")),
             confidential: found.secret,
             private: found.private,
+            ..Self::set(&ContextSettings::of(&ground.settings))
         }
     }
-}
 
-fn ids(settings: &Settings, member: &str) -> BTreeSet<String> {
-    let set = settings.get("context", member);
-    let ids = set.and_then(|set| set.value.as_array());
-    let ids = ids.into_iter().flatten().filter_map(Value::as_str);
-    ids.map(str::to_owned).collect()
+    fn set(set: &ContextSettings<'_>) -> Self {
+        let graceful = set.graceful.value.iter();
+        Self {
+            warn_at: set.warn_at.value,
+            compact_at: set.compact_at.value,
+            graceful: graceful.map(|id| (*id).to_owned()).collect(),
+            system_prompt: None,
+            confidential: Vec::new(),
+            private: Vec::new(),
+        }
+    }
 }

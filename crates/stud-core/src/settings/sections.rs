@@ -1,115 +1,9 @@
-//! Core's own sections of the settings: which settings there are, and what each may be.
+//! Checks what a settings file says in core's own sections against the declarations.
 
 use serde_json::{Map, Value};
 
+use super::table::{Check, Declaration, Section, sections};
 use crate::did_you_mean::nearest;
-
-/// A section, and the settings in it.
-struct Section {
-    key: &'static str,
-    settings: &'static [Setting],
-    /// Whether others may stand beside them.
-    open: bool,
-}
-
-/// A setting, and what it may be.
-type Setting = (&'static str, Fit);
-
-/// What a value has to be.
-#[derive(Clone, Copy)]
-enum Fit {
-    /// A whole number of at least this.
-    AtLeast(u64),
-    /// A part of the window: `0.8`, or `80` for 80 percent.
-    Part,
-    /// Text that is not empty.
-    Name,
-    Names,
-    OneOf(&'static [&'static str]),
-    Flag,
-    /// An object with these and no others.
-    Group(&'static [Setting]),
-    /// Judged entry by entry where it is used, so that one that is wrong does not take the others away.
-    Elsewhere,
-}
-
-const SECTIONS: [Section; 7] = [
-    closed(
-        "active",
-        &[
-            ("provider", Fit::Name),
-            ("model", Fit::Name),
-            ("sessionStore", Fit::Name),
-            ("attachedSM", Fit::Name),
-        ],
-    ),
-    closed(
-        "loop",
-        &[
-            ("maxContinuations", Fit::AtLeast(1)),
-            ("toolTimeoutMs", Fit::AtLeast(1)),
-            ("hookTimeoutMs", Fit::AtLeast(1)),
-        ],
-    ),
-    closed(
-        "interaction",
-        &[
-            ("defaultTimeoutMs", Fit::AtLeast(1)),
-            ("interactorGraceMs", Fit::AtLeast(0)),
-            ("maxReprompts", Fit::AtLeast(0)),
-            // Known, so that a file that has it is taken; no screen of this version heeds it.
-            ("cancelOnText", Fit::Flag),
-        ],
-    ),
-    closed(
-        "headless",
-        &[("grantStageTool", Fit::OneOf(&["deny", "halt"]))],
-    ),
-    closed("validation", &[("strict", Fit::Flag)]),
-    closed(
-        "context",
-        &[
-            ("warnAt", Fit::Part),
-            ("compactAt", Fit::Part),
-            ("graceful", Fit::Names),
-        ],
-    ),
-    closed(
-        "mcp",
-        &[
-            ("connectTimeoutMs", Fit::AtLeast(1)),
-            ("callTimeoutMs", Fit::AtLeast(1)),
-            ("startupGraceMs", Fit::AtLeast(0)),
-            ("maxResultBytes", Fit::AtLeast(1)),
-            ("resourceMaxBytes", Fit::AtLeast(1)),
-            ("resourceMaxTokens", Fit::AtLeast(1)),
-            ("servers", Fit::Elsewhere),
-            ("resources", Fit::Elsewhere),
-        ],
-    ),
-];
-
-/// The rest of `providers` belongs to plugins.
-const PROVIDERS: Section = Section {
-    key: "providers",
-    settings: &[(
-        super::RETRY,
-        Fit::Group(&[
-            ("attempts", Fit::AtLeast(0)),
-            ("firstMs", Fit::AtLeast(0)),
-            ("longestMs", Fit::AtLeast(0)),
-        ]),
-    )],
-    open: true,
-};
-
-const fn closed(key: &'static str, settings: &'static [Setting]) -> Section {
-    Section {
-        key,
-        settings,
-        open: false,
-    }
-}
 
 /// A setting that cannot be used.
 #[derive(Debug, PartialEq, Eq)]
@@ -131,30 +25,47 @@ pub(super) struct Flaw {
 /// What cannot be used of what a document says in core's own sections.
 pub(super) fn flaws(document: &Map<String, Value>) -> Vec<Flaw> {
     let mut flaws = Vec::new();
-    for section in SECTIONS.iter().chain([&PROVIDERS]) {
+    for section in sections().filter(|section| section.check == Check::Closed) {
         let Some(members) = document.get(section.key).and_then(Value::as_object) else {
             continue;
         };
-        for (member, value) in members {
-            let place = Place {
-                section: section.key,
-                member,
-                pointer: format!("/{}/{member}", section.key),
-            };
-            match setting(section.settings, member) {
-                Some(fit) => place.judge(fit, value, &mut flaws),
-                None if section.open => {}
-                None => flaws.push(place.unknown(member, section.settings)),
+        match section.group {
+            None => {
+                for (member, value) in members {
+                    let place = Place {
+                        section: section.key,
+                        member,
+                        pointer: format!("/{}/{member}", section.key),
+                    };
+                    place.judge(member, value, section, &mut flaws);
+                }
             }
+            Some(group) => flaws.extend(flaws_of_group(section, group, members)),
         }
     }
     flaws
 }
 
-fn setting(settings: &[Setting], name: &str) -> Option<Fit> {
-    let mut settings = settings.iter();
-    let (_, fit) = settings.find(|(known, _)| *known == name)?;
-    Some(*fit)
+/// A group is one entry of its section: what is wrong inside it takes the whole of it away.
+fn flaws_of_group(section: &Section, group: &str, members: &Map<String, Value>) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    let at = |pointer| Place {
+        section: section.key,
+        member: group,
+        pointer,
+    };
+    let pointer = format!("/{}/{group}", section.key);
+    match members.get(group) {
+        None => {}
+        Some(Value::Object(members)) => {
+            for (member, value) in members {
+                let place = at(format!("{pointer}/{member}"));
+                place.judge(member, value, section, &mut flaws);
+            }
+        }
+        Some(_) => flaws.push(at(pointer).flaw("is not an object".to_owned())),
+    }
+    flaws
 }
 
 /// Where a value stands.
@@ -165,42 +76,16 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn judge(&self, fit: Fit, value: &Value, flaws: &mut Vec<Flaw>) {
-        let expected = match fit {
-            Fit::AtLeast(least) if value.as_u64().is_some_and(|number| number >= least) => return,
-            Fit::AtLeast(least) => format!("a whole number of {least} or more"),
-            Fit::Part if part(value).is_some() => return,
-            Fit::Part => {
-                "a part of the window: more than 0 and at most 1, or a percentage up to 100"
-                    .to_owned()
+    fn judge(&self, name: &str, value: &Value, section: &Section, flaws: &mut Vec<Flaw>) {
+        let mut settings = section.settings.iter();
+        match settings.find(|known| known.key == name) {
+            None => flaws.push(self.unknown(name, section.settings)),
+            Some(known) if known.kind.fits(known.min, value) => {}
+            Some(known) => {
+                let expected = known.kind.expected(known.min);
+                flaws.push(self.flaw(format!("is not {expected}")));
             }
-            Fit::Name if value.as_str().is_some_and(|name| !name.is_empty()) => return,
-            Fit::Name => "a name".to_owned(),
-            Fit::Names if is_names(value) => return,
-            Fit::Names => "a list of names".to_owned(),
-            Fit::OneOf(words) if words.iter().any(|word| value == word) => return,
-            Fit::OneOf(words) => format!("`{}`", words.join("` or `")),
-            Fit::Flag if value.is_boolean() => return,
-            Fit::Flag => "`true` or `false`".to_owned(),
-            Fit::Elsewhere => return,
-            Fit::Group(settings) => {
-                let Value::Object(members) = value else {
-                    return flaws.push(self.flaw("is not an object".to_owned()));
-                };
-                for (member, value) in members {
-                    let place = Place {
-                        pointer: format!("{}/{member}", self.pointer),
-                        ..*self
-                    };
-                    match setting(settings, member) {
-                        Some(fit) => place.judge(fit, value, flaws),
-                        None => flaws.push(place.unknown(member, settings)),
-                    }
-                }
-                return;
-            }
-        };
-        flaws.push(self.flaw(format!("is not {expected}")));
+        }
     }
 
     fn flaw(&self, what: String) -> Flaw {
@@ -214,28 +99,14 @@ impl Place<'_> {
         }
     }
 
-    fn unknown(&self, name: &str, settings: &'static [Setting]) -> Flaw {
-        let known = settings.iter().map(|(known, _)| *known);
+    fn unknown(&self, name: &str, settings: &'static [Declaration]) -> Flaw {
+        let known = settings.iter().map(|known| known.key);
         Flaw {
             near: nearest(name, known),
             known: false,
             ..self.flaw("is not known".to_owned())
         }
     }
-}
-
-/// A part of the window, between 0 and 1.
-pub(crate) fn part(value: &Value) -> Option<f64> {
-    let part = value.as_f64().map(|number| match number {
-        percent if percent > 1.0 => percent / 100.0,
-        part => part,
-    });
-    part.filter(|part| *part > 0.0 && *part <= 1.0)
-}
-
-fn is_names(value: &Value) -> bool {
-    let names = value.as_array();
-    names.is_some_and(|names| names.iter().all(Value::is_string))
 }
 
 #[cfg(test)]
@@ -332,21 +203,6 @@ mod tests {
         ] {
             let expected = [(pointer.to_owned(), what.to_owned())];
             assert_eq!(found(&document), expected, "{document}");
-        }
-    }
-
-    #[test]
-    fn a_part_is_a_fraction_or_a_percentage() {
-        for (value, read) in [
-            (json!(0.5), Some(0.5)),
-            (json!(1), Some(1.0)),
-            (json!(80), Some(0.8)),
-            (json!(0), None),
-            (json!(-1), None),
-            (json!(101), None),
-            (json!("x"), None),
-        ] {
-            assert_eq!(part(&value), read, "{value}");
         }
     }
 

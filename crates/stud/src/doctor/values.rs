@@ -4,12 +4,10 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use stud_core::environment::Environment;
-use stud_core::launch::{DEFAULT_TIMEOUT_MS, INTERACTOR_GRACE_MS, MOST_REPROMPTS};
 use stud_core::plugin_scope::Scope;
 use stud_core::redact::{REDACTED, shape_of};
 use stud_core::report::PluginReport;
-use stud_core::request_state::Terms;
-use stud_core::turn_policy::TurnPolicy;
+use stud_core::settings;
 use stud_diagnostics::codes;
 
 /// A value that holds.
@@ -18,7 +16,7 @@ pub(super) struct Setting {
     pub(super) key: String,
     pub(super) value: Value,
     pub(super) scope: Scope,
-    /// Where it stands; nowhere if it is what holds when nobody says otherwise.
+    /// The file it stands in; none for a default.
     pub(super) file: Option<PathBuf>,
 }
 
@@ -95,31 +93,9 @@ fn own_config(plugin: &PluginReport) -> Option<Setting> {
 
 /// What holds where no file says anything.
 fn defaults() -> impl Iterator<Item = Setting> {
-    let (rules, terms) = (TurnPolicy::default(), Terms::default());
-    let millis = |time: std::time::Duration| json!(time.as_millis());
-    let retry = json!({
-        "attempts": rules.retry.attempts,
-        "firstMs": rules.retry.first.as_millis(),
-        "longestMs": rules.retry.longest.as_millis(),
-    });
-    let defaults = [
-        ("active.provider", json!("echo")),
-        ("context.compactAt", json!(terms.compact_at)),
-        ("context.warnAt", json!(terms.warn_at)),
-        ("headless.grantStageTool", json!("deny")),
-        ("interaction.defaultTimeoutMs", json!(DEFAULT_TIMEOUT_MS)),
-        ("interaction.interactorGraceMs", json!(INTERACTOR_GRACE_MS)),
-        ("interaction.maxReprompts", json!(MOST_REPROMPTS)),
-        ("logging.level", json!("info")),
-        ("loop.hookTimeoutMs", millis(rules.hook)),
-        ("loop.maxContinuations", json!(rules.max_continuations)),
-        ("loop.toolTimeoutMs", millis(rules.tool)),
-        ("providers.retry", retry),
-        ("securityMode.mode", json!("ask")),
-        ("validation.strict", json!(false)),
-    ];
+    let defaults = settings::defaults();
     defaults.into_iter().map(|(key, value)| Setting {
-        key: key.to_owned(),
+        key,
         value,
         scope: Scope::Bundled,
         file: None,
