@@ -3,7 +3,7 @@
 //! An approval belongs to a tool and to the key that the tool derived from its arguments. It holds for one call, for the
 //! session, or for the project; only the last is written down, in `.stud/approvals.json` of a project that is trusted.
 
-use stud_contract_interaction::ApprovalScope;
+use stud_contract_interaction::{ApprovalScope, ScopeOffer};
 use stud_contract_meta::{Error, Result};
 use stud_contract_tool::{ApprovalCoverage, covers, keys};
 use stud_diagnostics::codes;
@@ -59,6 +59,41 @@ impl Approvals {
             scopes.push(ApprovalScope::Always);
         }
         scopes
+    }
+
+    /// What a yes to this call would cover in each scope, and where it would be kept.
+    pub fn offers(&self, asked: Asked<'_>) -> Vec<ScopeOffer> {
+        let Asked { tool, key, .. } = asked;
+        let reach = match asked.coverage {
+            ApprovalCoverage::Exact => {
+                format!(
+                    "every call of `{tool}` with the key `{key}`, whatever its other arguments are"
+                )
+            }
+            ApprovalCoverage::Path => format!("every call of `{tool}` in `{key}` and below it"),
+            ApprovalCoverage::PathSet => {
+                let each: Vec<_> = keys(asked.coverage, key)
+                    .map(|key| format!("`{key}`"))
+                    .collect();
+                format!("every call of `{tool}` in {} and below", each.join(", "))
+            }
+        };
+        let offers = self.scopes().into_iter().map(|scope| {
+            let (covers, kept) = match scope {
+                ApprovalScope::Once => ("this call with exactly these arguments", "nowhere"),
+                ApprovalScope::Session => (&*reach, "in memory, until stud ends"),
+                ApprovalScope::Always => (
+                    &*reach,
+                    "in `.stud/approvals.json` of this project, until it is revoked",
+                ),
+            };
+            ScopeOffer {
+                scope,
+                covers: covers.to_owned(),
+                kept: kept.to_owned(),
+            }
+        });
+        offers.collect()
     }
 
     /// Whether the call was allowed before, and how far that reaches.

@@ -104,7 +104,7 @@ pub use form::{Choice, Field, FieldType, Form, FormType, Section};
 pub use kind::InteractionKind;
 pub use payload::{
     Approve, ApproveSubagentEnvelope, Ask, AuthDeviceCode, AuthPassword, Confirm, GrantStageTool,
-    ModelRef, Payload, Select,
+    ModelRef, Payload, ScopeOffer, Select,
 };
 pub use request::Request;
 pub use response::{Response, Status};
@@ -117,4 +117,4 @@ pub use tool_prompt::{
 };
 
 /// The version of the protocol this crate describes.
-pub const PROTOCOL_VERSION: &str = "1.2.0";
+pub const PROTOCOL_VERSION: &str = "1.3.0";

@@ -74,6 +74,37 @@ pub struct Approve {
     /// For how long the person may say yes; see [`Approve::offered`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_scopes: Option<Vec<ApprovalScope>>,
+    /// The call; since 1.3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    /// The exact arguments of the call, never cut; since 1.3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args: Option<Value>,
+    /// The folder in which the call would run; since 1.3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// What the call would change, as a unified diff or similar text; since 1.3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
+    /// Why the person is asked although something similar is allowed; since 1.3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What a yes covers in each scope that is offered; since 1.3.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<ScopeOffer>,
+}
+
+/// One scope of an approval, explained to a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ScopeOffer {
+    /// The scope.
+    pub scope: ApprovalScope,
+    /// What a yes in this scope covers, in words.
+    pub covers: String,
+    /// Where such a yes is kept, in words.
+    pub kept: String,
 }
 
 /// Asks for one entry of a list.

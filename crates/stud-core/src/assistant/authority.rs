@@ -16,7 +16,7 @@ use stud_contract_tool::ToolDeclaration;
 use stud_diagnostics::{Class, Code, codes};
 use stud_host_api::session::SecurityMode;
 
-use super::permit::{ArgsDigest, Permit};
+use super::permit::{ArgsDigest, Permit, args_digest};
 use super::stream::Proposal;
 use super::tools::{summary, tell_begun, tell_cancelled, tell_failed};
 use super::{Work, misshapen};
@@ -300,7 +300,8 @@ impl Bench<'_> {
         let session = self.work.turn.session();
         let approvals = &session.rules().approvals;
         let mut description = format!("{} {}", call.tool_name, summary(&call.args));
-        if let Some(near) = approvals.near_miss(asked) {
+        let reason = approvals.near_miss(asked);
+        if let Some(near) = &reason {
             description = format!("{description}\n{near}");
         }
         let payload = Payload::from(Approve {
@@ -308,6 +309,11 @@ impl Bench<'_> {
             approval_key: asked.key.to_owned(),
             description,
             approval_scopes: Some(approvals.scopes()),
+            tool_call_id: Some(call.tool_call_id.clone()),
+            args: Some(call.args.clone()),
+            reason,
+            scopes: approvals.offers(asked),
+            ..Approve::default()
         });
         let cancelled = self.work.voice.cancelled().clone();
         let about = Some(call.tool_call_id.as_str());
@@ -415,7 +421,7 @@ impl Bench<'_> {
             "stageExecutionId": null,
             "attempt": null,
             "proposalId": null,
-            "argsDigest": null,
+            "argsDigest": args_digest(&call.args),
         })
     }
 }

@@ -1,7 +1,9 @@
 //! The proof that a call may run, exactly as it was judged.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
@@ -71,10 +73,20 @@ impl ArgsDigest {
     }
 }
 
+/// The SHA-256 of the canonical form of arguments, in hexadecimal digits: what the audit trail knows them by.
+pub(super) fn args_digest(args: &Value) -> String {
+    let digest = Sha256::digest(canonical::text(args).unwrap_or_default());
+    digest.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a `String` cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn digest(tool: &str, args: Value) -> ArgsDigest {
         ArgsDigest::of(&Proposal {
@@ -90,5 +102,16 @@ mod tests {
         assert_eq!(one, digest("bash", json!({"cwd": ".", "command": "ls"})));
         assert_ne!(one, digest("bash", json!({"command": "ls "})));
         assert_ne!(one, digest("sh", json!({"command": "ls", "cwd": "."})));
+    }
+
+    #[test]
+    fn the_audit_trail_knows_arguments_by_their_canonical_form() {
+        let one = args_digest(&json!({"command": "ls", "cwd": "."}));
+        // printf '{"command":"ls","cwd":"."}' | sha256sum
+        assert_eq!(
+            one,
+            "883384bcad289a3e0ffa924bf3adbc290ba02b76cf828c7a25fd747f177377f7"
+        );
+        assert_eq!(one, args_digest(&json!({"cwd": ".", "command": "ls"})));
     }
 }

@@ -168,7 +168,7 @@ fn the_manifest_of_a_set() {
     let manifest = harness.manifest();
     assert_eq!(manifest["name"], "Hi Ho");
     assert_eq!(manifest["interactionKinds"], json!(["Ask", "ToolInput"]));
-    assert_eq!(manifest["interactionProtocol"], "1.2.0");
+    assert_eq!(manifest["interactionProtocol"], "1.3.0");
     assert_eq!(
         manifest["dependsOn"],
         json!([{"kind": "Tool", "name": "line-count"}, {"kind": "Provider", "capability": "vision"}])

@@ -16,6 +16,12 @@ fn samples() -> [(&'static str, Value); 10] {
                 "approvalKey": "git push",
                 "description": "Run `git push`",
                 "approvalScopes": ["once", "session", "always"],
+                "toolCallId": "c1",
+                "args": {"command": "git push"},
+                "cwd": "/work",
+                "preview": "-a\n+b\n",
+                "reason": "`git pull` is allowed and nothing else",
+                "scopes": [{"scope": "once", "covers": "this call", "kept": "nowhere"}],
             }),
         ),
         ("Select", json!({"prompt": "Which?", "options": ["a", "b"]})),
@@ -179,4 +185,28 @@ fn a_tool_that_gives_no_prompt_is_asked_about_by_name() {
         ..ToolApproval::default()
     };
     assert_eq!(Payload::from(approval).prompt(), "Allow `fx_gate`?");
+}
+
+/// `Approve` as version 1.2 of the protocol had it.
+#[derive(Debug, PartialEq, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ApproveOf12 {
+    tool_id: String,
+    approval_key: String,
+    description: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    approval_scopes: Option<Vec<ApprovalScope>>,
+}
+
+#[test]
+fn an_approval_is_read_by_1_2_and_one_of_1_2_is_read() {
+    let (_, whole) = samples()[1].clone();
+    let old: ApproveOf12 = serde_json::from_value(whole).unwrap();
+    assert_eq!(old.description, "Run `git push`");
+    let sent = serde_json::to_value(&old).unwrap();
+    let Payload::Approve(read) = Payload::read("Approve", sent.clone()).unwrap() else {
+        panic!("another kind");
+    };
+    assert_eq!((&read.args, read.scopes.len()), (&None, 0));
+    assert_eq!(serde_json::to_value(read).unwrap(), sent);
 }

@@ -86,6 +86,7 @@ fn approve(scopes: Option<Vec<ApprovalScope>>) -> Approve {
         approval_key: "bash:git".into(),
         description: "git status\ngit diff".into(),
         approval_scopes: scopes,
+        ..Approve::default()
     }
 }
 
