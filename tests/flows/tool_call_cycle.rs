@@ -124,6 +124,9 @@ fn one_approval_is_on_record_for_one_call() {
             panic!("{records:#?}");
         };
         let id = &ui.heard("ToolInvocationProposed")[0]["toolCallId"];
+        let digest = record["payload"]["argsDigest"].clone();
+        let digits = digest.as_str().unwrap_or_default();
+        assert!(digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
         let expected = json!({
             "decision": "approve",
             "source": "mode-gate",
@@ -133,7 +136,7 @@ fn one_approval_is_on_record_for_one_call() {
             "stageExecutionId": null,
             "attempt": null,
             "proposalId": null,
-            "argsDigest": null,
+            "argsDigest": digest,
         });
         assert_eq!(record["payload"], expected);
         let invocation = bench.audited("ToolInvocation");

@@ -29,7 +29,7 @@ pub use class::{Class, UnknownClass};
 pub use code::Code;
 #[cfg(feature = "diagnostic")]
 pub use diagnostic::{Body, Diagnostic, Severity};
-pub use printable::{printable, printable_text, printable_within};
+pub use printable::{printable, printable_exact, printable_text, printable_within};
 #[cfg(feature = "diagnostic")]
 pub use source::{Label, Source};
 pub use stage::{Stage, UnknownStage};

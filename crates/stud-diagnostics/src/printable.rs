@@ -11,9 +11,57 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     written_out(text, |_| false)
 }
 
-/// The same for text of several lines, in which line breaks and tabs stay.
+/// The same for text of several lines, in which line breaks and tabs stay, and so do the joiners and soft hyphens that
+/// ordinary writing needs.
 pub fn printable_text(text: &str) -> Cow<'_, str> {
-    written_out(text, |character| matches!(character, '\n' | '\t'))
+    written_out(text, |character| {
+        matches!(character, '\n' | '\t' | '\u{ad}' | '\u{200c}' | '\u{200d}')
+    })
+}
+
+/// Shows `text` for a decision: besides what [`printable`] writes out, every character that is drawn as nothing or as a
+/// space other than U+0020, and all of them as in `\u{a0}`.
+pub fn printable_exact(text: &str) -> Cow<'_, str> {
+    let is_unseen = |character| is_hostile(character) || is_blank(character);
+    if !text.chars().any(is_unseen) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_unseen(character) {
+            // Writing to a `String` cannot fail.
+            let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether this character is drawn as nothing, or as a space that is not the usual one. With [`is_hostile`] these are
+/// all that Unicode calls default-ignorable, and all its spaces.
+fn is_blank(character: char) -> bool {
+    matches!(
+        character,
+        '\u{a0}'
+            | '\u{34f}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{1680}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{2000}'..='\u{200a}'
+            | '\u{202f}'
+            | '\u{205f}'
+            | '\u{2800}'
+            | '\u{3000}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fff8}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 fn written_out(text: &str, stays: fn(char) -> bool) -> Cow<'_, str> {
@@ -74,7 +122,7 @@ fn escape(text: &str, stays: fn(char) -> bool) -> String {
 mod tests {
     use std::borrow::Cow;
 
-    use super::{printable, printable_text, printable_within};
+    use super::{printable, printable_exact, printable_text, printable_within};
 
     #[test]
     fn plain_text_is_borrowed() {
@@ -96,6 +144,25 @@ mod tests {
     fn text_of_several_lines_keeps_them() {
         assert!(matches!(printable_text("a\n\tb"), Cow::Borrowed(_)));
         assert_eq!(printable_text("a\r\n\u{1b}[2J"), "a\\r\n\\u{1b}[2J");
+    }
+
+    #[test]
+    fn ordinary_text_keeps_its_joiners() {
+        let text = "a\u{ad}b \u{200c}\u{200d}";
+        assert_eq!(printable_text(text), text);
+    }
+
+    #[test]
+    fn nothing_is_unseen_in_what_is_decided_about() {
+        let unseen = "\u{0}\t\n\r\u{1b}\u{7f}\u{85}\u{a0}\u{ad}\u{34f}\u{61c}\u{115f}\u{1160}\u{180e}\u{2003}\u{200b}\
+                      \u{200c}\u{200d}\u{202e}\u{202f}\u{2060}\u{2066}\u{2800}\u{3000}\u{3164}\u{fe0f}\u{feff}\u{ffa0}\
+                      \u{e0001}\u{e0041}\u{e0100}";
+        for character in unseen.chars() {
+            let expected = format!("ls\\u{{{:x}}}", u32::from(character));
+            assert_eq!(printable_exact(&format!("ls{character}")), expected);
+        }
+        let plain = "cp a\\ b 'naïve 工具 🦀'";
+        assert!(matches!(printable_exact(plain), Cow::Borrowed(_)));
     }
 
     #[test]

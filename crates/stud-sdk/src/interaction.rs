@@ -26,5 +26,6 @@ pub use stud_contract_interaction::{
     Decision, EnvelopeAnswer, EnvelopeOutcome, Field, FieldType, Form, FormType, GrantAnswer,
     GrantOutcome, GrantStageTool, InteractionAnswered, InteractionCancelled, InteractionKind,
     InteractionRaised, ModelRef, PROTOCOL_VERSION, Payload, Presentation, Request, Response,
-    Secret, Section, Select, SelectAnswer, Status, Timeout, ToolApproval, ToolInput, UserResponse,
+    ScopeOffer, Secret, Section, Select, SelectAnswer, Status, Timeout, ToolApproval, ToolInput,
+    UserResponse,
 };

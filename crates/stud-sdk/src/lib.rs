@@ -160,6 +160,8 @@ pub use stud_abi::CancellationToken;
 pub use stud_abi::EmbeddedPlugin as Plugin;
 pub use stud_contract_meta::{Error, Phase};
 pub use stud_diagnostics::Class;
+/// Text of others made safe to show on a terminal: on one line, on several, and exactly, for a decision.
+pub use stud_diagnostics::{printable, printable_exact, printable_text};
 pub use stud_host_api::{Cx, Host};
 /// Makes a struct the configuration of a plugin.
 ///

@@ -118,11 +118,11 @@ async fn approval(
     let offered = approve.offered();
     let read = |typed: &str| match (typed.trim().to_lowercase().as_str(), offered) {
         ("n" | "no", _) => Ok(None),
+        // A plain yes is for this call alone.
+        ("y" | "yes", offered) => scope("once", offered).map(Some),
         (typed, offered) => scope(typed, offered).map(Some),
     };
-    let scope = talk
-        .ask_until(heading, &scopes(offered, "n = no"), read)
-        .await?;
+    let scope = talk.ask_until(heading, &letters(offered), read).await?;
     Ok(ApproveAnswer {
         decision: if scope.is_some() {
             Decision::Approve
@@ -166,6 +166,20 @@ async fn tool_approval(
         talk.remark(&summary);
     }
     Ok(response)
+}
+
+/// The letters of an approval: the narrowest scope first.
+fn letters(offered: &[ApprovalScope]) -> String {
+    let letters = [
+        (ApprovalScope::Once, "y = once, "),
+        (ApprovalScope::Session, "s = for this session, "),
+        (ApprovalScope::Always, "a = always in this project, "),
+    ];
+    let offered = letters
+        .into_iter()
+        .filter(|(scope, _)| offered.contains(scope));
+    let offered: String = offered.map(|(_, words)| words).collect();
+    format!("{offered}n = no: ")
 }
 
 /// The letters that stand for the scopes on offer, and what else may be typed.

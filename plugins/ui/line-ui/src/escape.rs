@@ -1,50 +1,18 @@
 //! Text from models, tools, files and prompts, made safe to show on a terminal.
 
-use std::fmt::Write as _;
-
 /// Text of several lines: line breaks and tabs stay, and whatever else a terminal might obey is written out.
 pub(crate) fn text(text: &str) -> String {
-    written_out(text, |character| matches!(character, '\n' | '\t'))
+    stud_sdk::printable_text(text).into_owned()
 }
 
 /// Text on one line: a value can never look like two lines of ours.
 pub(crate) fn line(text: &str) -> String {
-    written_out(text, |_| false)
+    stud_sdk::printable(text).into_owned()
 }
 
-fn written_out(text: &str, stays: fn(char) -> bool) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            _ if stays(character) => shown.push(character),
-            '\n' => shown.push_str("\\n"),
-            '\r' => shown.push_str("\\r"),
-            '\t' => shown.push_str("\\t"),
-            _ if is_hostile(character) => {
-                // Writing to a `String` cannot fail.
-                let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
-            }
-            _ => shown.push(character),
-        }
-    }
-    shown
-}
-
-/// Whether a terminal might move its cursor, reorder a line or hide something because of this character.
-fn is_hostile(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{ad}'
-                | '\u{61c}'
-                | '\u{180e}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
+/// What is to be allowed, on one line: nothing in it is left invisible.
+pub(crate) fn exact(text: &str) -> String {
+    stud_sdk::printable_exact(text).into_owned()
 }
 
 #[cfg(test)]
@@ -70,7 +38,7 @@ mod tests {
         let all = controls.chain(hidden.into_iter().flatten()).chain(others);
         for character in all.filter_map(char::from_u32) {
             let shown = text(&format!("a{character}b"));
-            if !matches!(character, '\n' | '\t') {
+            if !matches!(character, '\n' | '\t' | '\u{ad}' | '\u{200c}' | '\u{200d}') {
                 assert!(!shown.contains(character), "{shown:?}");
             }
             assert!(!line(&format!("a{character}b")).contains(character));

@@ -105,10 +105,10 @@ fn decided(scope: Option<ApprovalScope>) -> ApproveAnswer {
 #[test]
 fn approve_offers_what_is_offered() {
     let shown = "? Allow the tool bash?\n  | git status\n  | git diff\n  key: bash:git\n\
-                 y = yes, for this session, o = once, n = no: ";
+                 y = once, s = for this session, n = no: ";
     let cases = [
-        ("y\n", decided(Some(ApprovalScope::Session))),
-        ("YES\n", decided(Some(ApprovalScope::Session))),
+        ("y\n", decided(Some(ApprovalScope::Once))),
+        ("YES\n", decided(Some(ApprovalScope::Once))),
         ("s\n", decided(Some(ApprovalScope::Session))),
         ("o\n", decided(Some(ApprovalScope::Once))),
         ("once\n", decided(Some(ApprovalScope::Once))),
@@ -120,7 +120,7 @@ fn approve_offers_what_is_offered() {
 
     let once = approve(Some(vec![ApprovalScope::Once]));
     let cases = [("s\ny\n", decided(Some(ApprovalScope::Once)))];
-    check(once, "key: bash:git\ny = yes, once, n = no: ", &cases);
+    check(once, "key: bash:git\ny = once, n = no: ", &cases);
 
     let always = approve(Some(vec![ApprovalScope::Always]));
     let cases = [
