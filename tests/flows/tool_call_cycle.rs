@@ -194,18 +194,18 @@ fn a_person_at_a_pipe_approves_a_call() {
 }
 
 #[test]
-fn a_plain_yes_holds_for_the_session_and_another_for_once() {
+fn a_plain_yes_holds_once_and_another_for_the_session() {
     in_both_forms(|bench| {
         bench.install("gated-tools", "tools");
         let twice = format!(
             "!seq {}",
             json!(vec![json!(["gt_run", {"command": "ls"}]); 2])
         );
-        for (answer, questions) in [("y", 1), ("o", 2)] {
+        for (answer, questions) in [("s", 1), ("y", 2)] {
             let mut talk = bench.talk(&[]);
             talk.say(&twice);
             for time in 1..=questions {
-                talk.is_asked_times("y = yes, for this session, o = once", time);
+                talk.is_asked_times("y = once, s = for this session", time);
                 talk.say(answer);
             }
             talk.hears("RESULT");

@@ -85,32 +85,39 @@ fn question(ask: &Ask) -> String {
 
 /// The whole call: nothing of it is cut, and nothing in it is invisible.
 fn approval(approve: &Approve) -> String {
-    let mut shown = format!("Allow the tool {}?", escape::exact(&approve.tool_id));
+    let mut shown = vec![format!(
+        "Allow the tool {}?",
+        escape::exact(&approve.tool_id)
+    )];
     match &approve.args {
         Some(Value::Object(args)) => {
             for (name, value) in args {
-                shown += &argument(&format!("argument {}", escape::exact(name)), value);
+                let name = format!("argument {}", escape::exact(name));
+                shown.push(argument(&name, value));
             }
         }
-        Some(args) => shown += &argument("arguments", args),
+        Some(args) => shown.push(argument("arguments", args)),
         // Core of an older version sends no arguments.
-        None => shown += &exactly(&approve.description),
+        None => shown.push(exactly(&approve.description)),
     }
     if let Some(cwd) = &approve.cwd {
-        shown += &format!("\n  folder: {}", escape::exact(cwd));
+        shown.push(format!("\n  folder: {}", escape::exact(cwd)));
     }
     if let Some(preview) = &approve.preview {
-        shown += &format!("\n  what it would change:{}", exactly(preview));
+        shown.push(format!("\n  what it would change:{}", exactly(preview)));
     }
     if let (Some(_), Some(reason)) = (&approve.args, &approve.reason) {
-        shown += &format!("\n  reason: {}", escape::exact(reason));
+        shown.push(format!("\n  reason: {}", escape::exact(reason)));
     }
-    shown += &format!("\n  key: {}", escape::exact(&approve.approval_key));
+    shown.push(format!("\n  key: {}", escape::exact(&approve.approval_key)));
     for offer in &approve.scopes {
         let (covers, kept) = (escape::exact(&offer.covers), escape::exact(&offer.kept));
-        shown += &format!("\n  {}: {covers}; kept {kept}", offer.scope.as_str());
+        shown.push(format!(
+            "\n  {}: {covers}; kept {kept}",
+            offer.scope.as_str()
+        ));
     }
-    shown
+    shown.concat()
 }
 
 /// One argument: a text as it is, in a block if it has several lines; anything else as JSON.
