@@ -48,7 +48,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// CodeOrigin code it is.
+    /// Whether the code is bundled or third-party.
     pub(crate) fn whose(&self) -> CodeOrigin {
         match self.path {
             Some(_) => CodeOrigin::Strangers,

@@ -167,7 +167,7 @@ mod threads {
     }
 }
 
-/// CodeOrigin code a piece of work is, and so on whose thread it may run.
+/// Where the code of a job comes from, which decides on whose thread it may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CodeOrigin {
     /// The program's own, the plugins it carries included. It is known to come back, so whoever wants it done does it.

@@ -97,7 +97,7 @@ impl Provenance {
         }
     }
 
-    /// CodeOrigin code it is.
+    /// Whether the code is bundled or third-party.
     pub(crate) fn whose(&self) -> CodeOrigin {
         match &self.origin {
             Origin::Library(_) => CodeOrigin::Strangers,

@@ -41,7 +41,7 @@ pub(crate) trait Listener: Send + Sync {
 
 /// Where one session writes down what happens.
 pub struct Recorder {
-    /// CodeOrigin books these are.
+    /// The session these records belong to.
     pub session_id: String,
     /// Set for a child session.
     pub parentage: Option<Parentage>,

@@ -25,7 +25,7 @@ pub(crate) trait ToolSource: Send + Sync + fmt::Debug {
     /// Who answers for its tools in errors, scopes and records.
     fn ext_id(&self) -> &str;
 
-    /// CodeOrigin code says what an approval covers.
+    /// The origin of the code that says what an approval covers.
     fn whose(&self) -> CodeOrigin;
 
     /// The tools it gives.

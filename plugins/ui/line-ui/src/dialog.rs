@@ -116,13 +116,12 @@ async fn approval(
     approve: &Approve,
 ) -> Result<ApproveAnswer, Stop> {
     let offered = approve.offered();
-    let read = |typed: &str| match (typed.trim().to_lowercase().as_str(), offered) {
-        ("n" | "no", _) => Ok(None),
-        // A plain yes is for this call alone.
-        ("y" | "yes", offered) => scope("once", offered).map(Some),
-        (typed, offered) => scope(typed, offered).map(Some),
+    let read = |typed: &str| match typed.trim().to_lowercase().as_str() {
+        "n" | "no" => Ok(None),
+        typed => scope(typed, offered).map(Some),
     };
-    let scope = talk.ask_until(heading, &letters(offered), read).await?;
+    let invitation = letters(offered, "n = no");
+    let scope = talk.ask_until(heading, &invitation, read).await?;
     Ok(ApproveAnswer {
         decision: if scope.is_some() {
             Decision::Approve
@@ -155,7 +154,7 @@ async fn tool_approval(
             (_, Some(_)) => Err("only a no can have a reason".to_owned()),
         }
     };
-    let invitation = scopes(offered, "n [why] = no, c = cancel");
+    let invitation = letters(offered, "n [why] = no, c = cancel");
     let response = talk.ask_until(heading, &invitation, read).await?;
     let action = match response.action {
         Action::Approve => "approve",
@@ -168,33 +167,11 @@ async fn tool_approval(
     Ok(response)
 }
 
-/// The letters of an approval: the narrowest scope first.
-fn letters(offered: &[ApprovalScope]) -> String {
+/// The letters of an approval, the narrowest scope first, and what else may be typed.
+fn letters(offered: &[ApprovalScope], others: &str) -> String {
     let letters = [
         (ApprovalScope::Once, "y = once, "),
         (ApprovalScope::Session, "s = for this session, "),
-        (ApprovalScope::Always, "a = always in this project, "),
-    ];
-    let offered = letters
-        .into_iter()
-        .filter(|(scope, _)| offered.contains(scope));
-    let offered: String = offered.map(|(_, words)| words).collect();
-    format!("{offered}n = no: ")
-}
-
-/// The letters that stand for the scopes on offer, and what else may be typed.
-fn scopes(offered: &[ApprovalScope], others: &str) -> String {
-    let session = offered.contains(&ApprovalScope::Session);
-    let letters = [
-        (ApprovalScope::Session, "y = yes, for this session, "),
-        (
-            ApprovalScope::Once,
-            if session {
-                "o = once, "
-            } else {
-                "y = yes, once, "
-            },
-        ),
         (ApprovalScope::Always, "a = always in this project, "),
     ];
     let offered = letters
@@ -206,8 +183,7 @@ fn scopes(offered: &[ApprovalScope], others: &str) -> String {
 
 fn scope(typed: &str, offered: &[ApprovalScope]) -> Result<ApprovalScope, String> {
     let scope = match typed {
-        // A plain yes is remembered for as long as the session lasts, where that is on offer.
-        "y" | "yes" if offered.contains(&ApprovalScope::Session) => Some(ApprovalScope::Session),
+        // A plain yes is for this call alone; wider scopes are chosen by their own letter.
         "y" | "yes" | "o" | "once" => Some(ApprovalScope::Once),
         "s" | "session" => Some(ApprovalScope::Session),
         "a" | "always" => Some(ApprovalScope::Always),
