@@ -303,7 +303,7 @@ fn a_tool_may_be_allowed_denied_and_called_off() {
         ..ToolApproval::default()
     };
     let shown = "? The tool fx_gate asks (open for 2 s):\n  | Run x?\n! say it again\n\
-                 y = yes, for this session, o = once, n [why] = no, c = cancel: ";
+                 y = once, s = for this session, n [why] = no, c = cancel: ";
     let approved = |scope| {
         Answer::ToolApproval(UserResponse {
             approval_scope: Some(scope),
@@ -318,8 +318,8 @@ fn a_tool_may_be_allowed_denied_and_called_off() {
     };
     let cancelled = || Answer::ToolApproval(UserResponse::new(Action::Cancel));
     let cases = [
-        ("y\n", approved(ApprovalScope::Session)),
-        ("o\n", approved(ApprovalScope::Once)),
+        ("y\n", approved(ApprovalScope::Once)),
+        ("s\n", approved(ApprovalScope::Session)),
         ("a\nyes but\nn not today\n", denied(Some("not today"))),
         ("n\n", denied(None)),
         ("c\n", cancelled()),
