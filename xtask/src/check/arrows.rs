@@ -15,6 +15,8 @@ enum Layer {
     Contract,
     SdkMacros,
     Sdk,
+    /// The grammar of command lines, which core and the tool that runs them both judge by.
+    Shell,
     Core,
     /// Reaches what core reaches only through a trait.
     Reach,
@@ -33,7 +35,7 @@ enum Layer {
 
 use Layer::{
     Abi, Contract, Core, Diagnostics, Fixture, HostApi, HostileFixture, Interaction, Meta,
-    Observer, Plugin, Program, Reach, Sdk, SdkMacros, Support, Task,
+    Observer, Plugin, Program, Reach, Sdk, SdkMacros, Shell, Support, Task,
 };
 
 /// Which layers each layer may depend on; an `Observer` is not listed.
@@ -59,7 +61,15 @@ const ARROWS: &[(Layer, &[Layer])] = &[
     ),
     (
         Core,
-        &[Abi, Diagnostics, Meta, Interaction, HostApi, Contract],
+        &[
+            Abi,
+            Diagnostics,
+            Meta,
+            Interaction,
+            HostApi,
+            Contract,
+            Shell,
+        ],
     ),
     (Reach, &[HostApi, Core]),
     (
@@ -76,7 +86,8 @@ const ARROWS: &[(Layer, &[Layer])] = &[
         ],
     ),
     (Support, &[Sdk]),
-    (Plugin, &[Sdk, Support]),
+    (Shell, &[]),
+    (Plugin, &[Sdk, Support, Shell]),
     (Fixture, &[Sdk]),
     (HostileFixture, &[Sdk, Abi]),
     (Task, &[]),
@@ -152,6 +163,7 @@ fn layer(package: &Package) -> Option<Layer> {
         "stud-host-api" => Some(HostApi),
         "stud-sdk-macros" => Some(SdkMacros),
         "stud-sdk" => Some(Sdk),
+        "stud-shell" => Some(Shell),
         "stud-core" => Some(Core),
         "stud-mcp" => Some(Reach),
         "stud" => Some(Program),

@@ -1,10 +1,14 @@
 //! What an approval of a command line covers, and which lines are never run.
 //!
 //! A person who approves `git` wants to be asked no more about `git status` and `git log`.
-//! So the key of a command is its name: the first word that is no assignment and no redirection.
-//! That holds for one command.
-//! `ls; rm -rf ~` begins with `ls` too, and an approval of `ls` must not reach what comes after it.
-//! The key of a line that is more than one command, or that cannot be told from one, is therefore the line itself.
+//! So the key of a command is its name.
+//! That holds for one command that does no more than its name says.
+//! `ls; rm -rf ~`, `PATH=. ls`, `ls > .git/hooks/pre-commit` and `find -exec` begin with a harmless name too, and an
+//! approval of that name must not reach them.
+//! The key of a line with more than one command, an assignment, an expansion, a redirection that writes, or a program
+//! that runs others is therefore the line itself, and so is that of a line that is not fully understood.
+//!
+//! Two readers must agree about a line: the grammar of `stud-shell`, and the narrow one of [`Line`].
 
 use std::fmt::Write as _;
 
@@ -17,11 +21,24 @@ const LONGEST: usize = 1024;
 
 /// The approval key of a command line.
 pub(crate) fn approval_key(line: &str) -> String {
-    match Line::read(line) {
-        // A longer name would be no key, and the whole line has a way to be one.
-        Line::Simple(mut words) if words[0].len() <= LONGEST => words.swap_remove(0),
-        Line::Simple(_) | Line::Compound => whole(line.trim()),
-    }
+    // A longer name would be no key, and the whole line has a way to be one.
+    name(line)
+        .filter(|name| name.len() <= LONGEST)
+        .unwrap_or_else(|| whole(line.trim_matches([' ', '\t', '\n'])))
+}
+
+/// The name of the only command of a line that an approval of the name may cover.
+fn name(line: &str) -> Option<String> {
+    let Line::Simple(mut words) = Line::read(line) else {
+        return None;
+    };
+    let commands = stud_shell::read(line)?;
+    let [command] = &commands[..] else {
+        return None;
+    };
+    let agree = command.words.iter().map(|word| &word.text).eq(&words);
+    let is_plain = command.writes.is_empty() && !stud_shell::runs_others(&command.words);
+    (agree && is_plain).then(|| words.swap_remove(0))
 }
 
 /// A line as a key.

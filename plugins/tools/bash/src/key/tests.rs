@@ -5,7 +5,7 @@ fn the_key_of_a_command_is_its_name() {
     for (line, key) in [
         ("ls", "ls"),
         ("git push --force", "git"),
-        ("CI=1 npm test >log 2>&1", "npm"),
+        ("npm test 2>&1", "npm"),
         ("2>/dev/null ./run it", "./run"),
         ("'git' log", "git"),
     ] {
