@@ -312,9 +312,30 @@ fn a_signal_calls_the_turn_off_and_the_session_is_kept() {
     }
 }
 
+/// Nothing is set, and a turn that would take ten minutes is called off by a single signal.
+#[test]
+fn a_request_to_end_does_not_wait_for_a_long_turn() {
+    let world = World::new();
+    let mut command = world.command();
+    command
+        .args(["-p", "--json", "!slow 600000"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    wait_for(&mut out, "ProviderTokensStreamed");
+    send("-TERM", &child);
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
 #[test]
 fn a_request_to_end_lets_the_turn_come_to_its_end() {
     let world = World::new();
+    let patient = json!({"commands": {"save-and-close": {"drainTimeoutMs": 60_000}}});
+    world.write("home/settings.json", patient.to_string());
     let mut command = world.command();
     command
         .args(["--headless", "--json", "!slow 1500"])

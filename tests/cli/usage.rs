@@ -61,6 +61,31 @@ fn words_without_a_verb_are_said_to_the_model() {
 }
 
 #[test]
+fn a_verb_of_another_program_is_told_the_nearest_one() {
+    for (words, near) in [
+        (&["plugins", "list"][..], "stud plugin list"),
+        (&["plugins"], "stud plugin list"),
+        (&["login"], "stud setup"),
+        (&["version"], "stud --version"),
+        (&["sesions", "list"], "stud sessions"),
+        (&["docotr"], "stud doctor"),
+    ] {
+        let answer = World::new().stud(words);
+        assert_eq!(answer.status, 2, "{answer:#?}");
+        assert!(answer.stderr.contains(near), "{answer:#?}");
+    }
+    for words in [
+        &["login", "page", "is", "broken"][..],
+        &["update the docs"],
+        &["run", "the", "tests"],
+        &["hello"],
+    ] {
+        let answer = World::new().stud(words);
+        assert_eq!(answer.status, 0, "{words:?}: {answer:#?}");
+    }
+}
+
+#[test]
 fn what_is_missing_is_wrong_usage() {
     assert_eq!(surface(&["plugin"])["code"], "ArgumentMissing");
     assert_eq!(surface(&["plugin", "check"])["code"], "ArgumentMissing");

@@ -16,10 +16,14 @@ fn an_answer_alone_is_on_standard_output() {
 }
 
 #[test]
-fn nothing_to_answer_is_nothing_to_do() {
+fn nothing_to_answer_is_wrong_usage() {
     in_both_forms(|bench| {
         let run = bench.headless(&[], " \n");
-        assert_eq!((run.status, &*run.stdout), (0, ""));
+        assert_eq!((run.status, &*run.stdout), (2, ""));
+        assert!(
+            run.stderr.contains("error[Validation/ArgumentMissing]"),
+            "{run:#?}"
+        );
         assert!(bench.sessions().is_empty(), "no session is kept");
     });
 }
@@ -57,6 +61,54 @@ fn a_call_that_nobody_can_approve_halts_the_turn_cleanly() {
         assert_eq!(ear.heard("SessionTurnEnd")[0]["capHit"], false);
         assert_eq!(ear.heard("SessionPersisted").len(), 1);
         assert!(bench.hooked().is_empty(), "no guard runs");
+    });
+}
+
+/// An interactor that leaves everything to others is no person who could answer.
+#[test]
+fn a_prompt_that_every_interactor_dismisses_halts_the_turn() {
+    in_both_forms(|bench| {
+        bench.install("gated-tools", "tools");
+        let dismiss = json!({"prompts": {"Approve": {"do": "dismiss"}, "Ask": {"do": "dismiss"}}});
+        let (one, two) = (bench.ui("one", &dismiss), bench.ui("two", &dismiss));
+        let run = bench.headless(&[], LS);
+        assert_eq!((run.status, &*run.stdout), (3, ""), "{run:#?}");
+        assert_eq!((one.asked().len(), two.asked().len()), (1, 1));
+        assert_eq!(one.heard("HeadlessInteractionRequired").len(), 1);
+        assert_eq!(bench.headless(&["--yolo"], LS).result()["ok"], true);
+    });
+}
+
+#[test]
+fn the_interactor_that_does_not_dismiss_answers() {
+    in_both_forms(|bench| {
+        bench.install("gated-tools", "tools");
+        bench.ui("one", &json!({"prompts": {"Approve": {"do": "dismiss"}}}));
+        bench.ui("two", &json!({"prompts": {"Approve": approve(&json!({}))}}));
+        assert_eq!(bench.headless(&[], LS).result()["ok"], true);
+    });
+}
+
+#[test]
+fn a_tools_own_prompt_that_is_dismissed_is_unavailable() {
+    in_both_forms(|bench| {
+        bench.install("fixture-tools", "tools");
+        bench.ui(
+            "one",
+            &json!({"prompts": {"Tool.Input": {"do": "dismiss"}, "ToolInput": {"do": "dismiss"}}}),
+        );
+        let result = bench.headless(&[], "!tool fx_fallback {}").result();
+        assert_eq!(result["result"]["code"], "InteractionUnavailable");
+    });
+}
+
+#[test]
+fn piped_text_is_added_to_the_prompt() {
+    in_both_forms(|bench| {
+        let run = bench.headless(&["explain this"], "line one\nline two\n");
+        assert_eq!(run.answer(), "USER explain this\n\nline one\nline two");
+        let run = bench.headless(&["explain this"], "");
+        assert_eq!(run.answer(), "USER explain this");
     });
 }
 

@@ -358,6 +358,7 @@ impl Opening<'_> {
         let settings = &self.ground.settings;
         Absence {
             yolo: self.launch.yolo,
+            headless: self.launch.headless,
             grant_stage_tool: HeadlessSettings::of(settings).grant_stage_tool.value,
             grace: InteractionSettings::of(settings).interactor_grace.value,
             letting_go: self.launch.limits.event,

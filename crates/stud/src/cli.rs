@@ -1,5 +1,6 @@
 //! The words of the command line.
 
+mod mistyped;
 mod sessions;
 mod usage;
 
@@ -9,12 +10,10 @@ pub(crate) use usage::{explain_usage, read, refuse_flag};
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use serde_json::Value;
 use stud_contract_meta::Kind;
 use stud_core::audit::moment;
-use stud_core::did_you_mean::slip;
 use stud_core::session::SecurityMode;
 
 /// A plugin host for coding assistants.
@@ -33,7 +32,8 @@ use stud_core::session::SecurityMode;
 #[command(after_help = "Examples:\n  \
     stud                                  talk, in this terminal\n  \
     stud --headless 'what is in src/?'    one answer, for scripts\n  \
-    stud --headless --json 'hello'        the same as a stream of JSON lines\n  \
+    git diff | stud -p 'review this'      the same with text from a pipe\n  \
+    stud --headless --json 'hello'        the answer as a stream of JSON lines\n  \
     stud --continue                       go on where the last session ended\n  \
     stud setup                            choose the model that answers\n  \
     stud doctor                           what is set, what runs, and what is wrong\n  \
@@ -56,32 +56,6 @@ pub(crate) struct Cli {
     pub(crate) verb: Option<Verb>,
 }
 
-impl Cli {
-    /// A single word that is a verb but for a slip is hardly meant for the model.
-    ///
-    /// Whoever asks for no terminal or for JSON has said that a prompt follows.
-    pub(crate) fn mistyped_verb(&self) -> Option<clap::Error> {
-        let [word] = self.converse.prompt.as_slice() else {
-            return None;
-        };
-        let is_bare = |word: &str| word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'-'));
-        if self.converse.headless || self.json || !is_bare(word) {
-            return None;
-        }
-        let command = Self::command();
-        let verbs = command.get_subcommands().map(clap::Command::get_name);
-        let meant = slip(word, verbs)?.to_owned();
-        let mut error = clap::Error::new(ErrorKind::InvalidSubcommand).with_cmd(&command);
-        let named = |text: &str| ContextValue::String(text.to_owned());
-        error.insert(ContextKind::InvalidSubcommand, named(word));
-        error.insert(
-            ContextKind::SuggestedSubcommand,
-            ContextValue::Strings(vec![meant]),
-        );
-        Some(error)
-    }
-}
-
 /// What `stud` without a verb takes: it begins a session.
 #[derive(Debug, Args)]
 #[expect(
@@ -89,11 +63,11 @@ impl Cli {
     reason = "each is a switch of its own on the command line"
 )]
 pub(crate) struct Converse {
-    /// What to say first. With `--headless` it is the one input; without it, standard input is.
+    /// What to say first. With `--headless` it is the only input; text that is piped in is added to it.
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Vec<String>,
     /// Use no terminal: one input, and its answer on standard output.
-    #[arg(long)]
+    #[arg(short = 'p', long)]
     pub(crate) headless: bool,
     /// Approve every tool call in advance. Guards still run.
     #[arg(long)]
@@ -102,10 +76,10 @@ pub(crate) struct Converse {
     #[arg(long, value_name = "MODE", allow_hyphen_values = true, value_parser = mode_of)]
     pub(crate) mode: Option<SecurityMode>,
     /// Go on with the session that was used last.
-    #[arg(long = "continue", conflicts_with = "resume")]
+    #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
     pub(crate) continue_: bool,
     /// Go on with this session; the beginning of its id is enough.
-    #[arg(long, value_name = "SESSION")]
+    #[arg(short = 'r', long, value_name = "SESSION")]
     pub(crate) resume: Option<String>,
     /// Begin with this state machine.
     #[arg(long, value_name = "ID", allow_hyphen_values = true, value_parser = machine_of)]

@@ -1,6 +1,6 @@
 //! `stud` alone: a session, with whoever is there to take part.
 
-use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Weak};
 
@@ -25,6 +25,7 @@ use crate::cli::Converse;
 use crate::output::{self, Outcome, Output, Verdict, escaped, surface, told};
 
 mod entrance;
+mod first_input;
 mod report;
 mod signals;
 
@@ -40,11 +41,10 @@ pub(crate) fn run(arguments: &Converse, output: &Output) -> Verdict {
         Err(why) => {
             output.fail(&why);
             startup_error(&why, headless);
-            let called_off = why.code == &codes::TURN_CANCELLED;
-            Ok(if called_off {
-                Outcome::Cancelled
-            } else {
-                Outcome::Refused
+            Ok(match why.code {
+                code if code == &codes::TURN_CANCELLED => Outcome::Cancelled,
+                code if code == &codes::ARGUMENT_MISSING => Outcome::Misused,
+                _ => Outcome::Refused,
             })
         }
     }
@@ -79,10 +79,8 @@ fn begin(
         entrance.ground
     };
     let ground = &ground;
-    let first = first_input(arguments, headless)?;
-    if headless && first.is_none() {
-        return Ok(None);
-    }
+    // What is wrong with the settings is told before what is wrong with the input.
+    let first = first_input::read(arguments, headless)?;
     signals.await_session();
     let limits = Limits::default();
     let plugins = startup::prepare(ground, &limits);
@@ -133,7 +131,7 @@ fn begin(
     if let Some(report) = &report {
         report.begin(session);
     }
-    signals.steer(session);
+    signals.steer(session, signals::patience(ground, session, headless));
     Ok(Some(Begun {
         launched,
         first,
@@ -193,20 +191,6 @@ fn how(arguments: &Converse, headless: bool, resume: Option<Resume>, limits: Lim
         // It starts nothing before a server is to be connected to.
         connector: Some(Arc::new(stud_mcp::Client::default())),
     }
-}
-
-/// What is said first: the words on the command line, or all of standard input where nobody types.
-fn first_input(arguments: &Converse, headless: bool) -> Result<Option<String>, Diagnostic> {
-    let mut text = arguments.prompt.join(" ");
-    if text.trim().is_empty() && headless {
-        io::stdin().read_to_string(&mut text).map_err(|error| {
-            let message = format!("standard input cannot be read: {error}");
-            Diagnostic::error(&codes::STARTUP_FAILURE, message)
-                .help("give the prompt as UTF-8 text, or on the command line")
-        })?;
-    }
-    let text = text.trim();
-    Ok((!text.is_empty()).then(|| text.to_owned()))
 }
 
 /// Listens for the end of input before anyone can reach it.

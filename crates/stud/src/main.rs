@@ -54,6 +54,7 @@ fn main() -> ExitCode {
     match outcome.and_then(|outcome| output.check().map(|()| outcome)) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Refused) => ExitCode::from(1),
+        Ok(Outcome::Misused) => ExitCode::from(2),
         Ok(Outcome::Halted) => ExitCode::from(3),
         Ok(Outcome::Cancelled) => ExitCode::from(130),
         Err(diagnostic) => {

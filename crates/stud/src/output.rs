@@ -22,6 +22,8 @@ pub(crate) enum Outcome {
     Halted,
     /// It was called off.
     Cancelled,
+    /// The command line lacks what the verb needs; a diagnostic said so.
+    Misused,
 }
 
 /// What every verb returns.

@@ -18,6 +18,9 @@ use crate::sync::lock;
 pub struct Absence {
     /// Whether the person said in advance that everything is approved. It is a flag of the launch, not a mode.
     pub yolo: bool,
+    /// Whether the session has no terminal: a prompt that every interactor has dismissed is then settled at once by the
+    /// rules for absence, because no person is there who could return to it.
+    pub headless: bool,
     /// What becomes of a stage that wants a tool it was not given.
     pub grant_stage_tool: HeadlessGrant,
     /// How long those who left may stay away before they count as gone.
@@ -30,6 +33,7 @@ impl Default for Absence {
     fn default() -> Self {
         Self {
             yolo: false,
+            headless: false,
             grant_stage_tool: HeadlessSettings::default().grant_stage_tool.value,
             grace: InteractionSettings::default().interactor_grace.value,
             letting_go: Duration::from_secs(1),
@@ -165,6 +169,26 @@ impl Prompts {
         }
     }
 
+    /// An interactor dismissed the prompt that is being asked. With a terminal the prompt stays open; without one it is
+    /// settled as soon as no interactor is left that could still answer it.
+    pub(super) fn mind_dismissal(&self, seat: &Arc<Seat>, prompt: &Arc<Prompt>) {
+        if !self.absence.headless {
+            return;
+        }
+        let is_hopeless = {
+            let mut table = lock(&self.table);
+            let Some(current) = table.open(prompt) else {
+                return;
+            };
+            current.failed.push(seat.clone());
+            table.is_hopeless(prompt)
+        };
+        if is_hopeless {
+            // An answer that came first has settled the prompt already.
+            let _ = self.settle(prompt.id(), self.absence.verdict(&prompt.request));
+        }
+    }
+
     /// All who were asked have failed, and unless somebody came meanwhile, nobody is there.
     fn give_up_on(&self, prompt: &Arc<Prompt>) {
         {
@@ -220,11 +244,16 @@ impl Prompts {
 impl Table {
     /// The prompt, if it is the one that is being asked. A tool's own prompt goes on waiting, for as long as the tool said.
     fn asking(&mut self, prompt: &Prompt) -> Option<&mut Current> {
+        let current = self.open(prompt);
+        current.filter(|_| !prompt.request.kind().is_of_tools())
+    }
+
+    /// The prompt, if it is the one that is being asked.
+    fn open(&mut self, prompt: &Prompt) -> Option<&mut Current> {
         let is_asked = |current: &&mut Current| {
             current.prompt.id() == prompt.id() && matches!(current.stage, Stage::Open)
         };
-        let current = self.current.as_mut().filter(is_asked);
-        current.filter(|_| !prompt.request.kind().is_of_tools())
+        self.current.as_mut().filter(is_asked)
     }
 
     /// Whether everyone who could answer the prompt has failed over it.

@@ -273,23 +273,26 @@ impl Prompts {
         true
     }
 
-    /// Asks one interactor, again if it answers what cannot be an answer. Gives whether it had anything to say.
-    fn ask(&self, seat: &Seat, prompt: &Prompt, call: &CancellationSource) -> bool {
+    /// Asks one interactor, again if it answers what cannot be an answer.
+    fn ask(&self, seat: &Seat, prompt: &Prompt, call: &CancellationSource) -> Replied {
         for _ in 0..SECOND_CHANCES {
             let asked = seat.interactor.ask(&prompt.request, call.token());
             let answered = executor::block_on(asked);
+            let settles = |response: &Response| response.status.settles();
+            let is_answer = answered.as_ref().is_ok_and(settles);
             match answered.and_then(|response| self.take(seat, prompt, response)) {
-                Ok(()) => return true,
+                Ok(()) if is_answer => return Replied::Answered,
+                Ok(()) => return Replied::Dismissed,
                 Err(error) => {
                     let is_mismatch = error.code() == codes::INTERACTION_PAYLOAD_MISMATCH.name;
                     note_failure(seat, prompt, call, &error);
                     if !is_mismatch || call.is_cancelled() {
-                        return false;
+                        return Replied::Failed;
                     }
                 }
             }
         }
-        false
+        Replied::Failed
     }
 
     /// An interactor answered otherwise than by returning from its call.
@@ -308,6 +311,16 @@ impl Prompts {
         // The interactor's part ends here; the answer takes effect once it is on record.
         self.answer(seat.ext_id(), response).map(drop)
     }
+}
+
+/// What an interactor made of a prompt.
+enum Replied {
+    /// It answered.
+    Answered,
+    /// It leaves the prompt to the others.
+    Dismissed,
+    /// It gave nothing that could be used.
+    Failed,
 }
 
 fn note_failure(seat: &Seat, prompt: &Prompt, call: &CancellationSource, error: &Error) {
@@ -345,8 +358,11 @@ pub(super) fn attend(prompts: &Weak<Prompts>, seat: &Arc<Seat>) {
         };
         if prompts.begin(seat, &given.prompt, &call) {
             let replied = prompts.ask(seat, &given.prompt, &call);
-            if !replied && !call.is_cancelled() {
-                prompts.mind_failure(seat, &given.prompt);
+            match replied {
+                _ if call.is_cancelled() => {}
+                Replied::Answered => {}
+                Replied::Dismissed => prompts.mind_dismissal(seat, &given.prompt),
+                Replied::Failed => prompts.mind_failure(seat, &given.prompt),
             }
         }
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals as Incoming;
+use stud_core::environment::Environment;
 use stud_core::session::Session;
 
 use crate::ask::restore_terminal;
@@ -23,6 +24,8 @@ pub(super) struct Signals(Arc<Heard>);
 #[derive(Default)]
 struct Heard {
     session: Mutex<Weak<Session>>,
+    /// How long a running turn is waited for once the process was asked to end.
+    patience: Mutex<Duration>,
     /// The turn that the last Ctrl-C called off.
     interrupted: Mutex<Option<String>>,
     /// Whether the process was asked to end.
@@ -53,7 +56,8 @@ impl Signals {
     }
 
     /// From now on signals are for this session.
-    pub(super) fn steer(&self, session: &Arc<Session>) {
+    pub(super) fn steer(&self, session: &Arc<Session>, patience: Duration) {
+        *lock(&self.0.patience) = patience;
         *lock(&self.0.session) = Arc::downgrade(session);
         if self.asked_to_end() {
             session.wind_down();
@@ -113,7 +117,8 @@ impl Heard {
         if again {
             return self.call_off(session);
         }
-        let (heard, patience, weak) = (self.clone(), patience(session), Arc::downgrade(session));
+        let patience = *lock(&self.patience);
+        let (heard, weak) = (self.clone(), Arc::downgrade(session));
         let waiting = thread::Builder::new().name("stud-drain".to_owned());
         let waiting = waiting.spawn(move || {
             thread::sleep(patience);
@@ -133,13 +138,23 @@ impl Heard {
     }
 }
 
-/// How long a running turn is waited for: as long as `/save-and-close` does.
-fn patience(session: &Session) -> Duration {
-    const OTHERWISE: u64 = 30_000;
-    let plugins = session.plugins();
-    let command = plugins.get("save-and-close");
-    let set = command.and_then(|command| command.identity().setting("drainTimeoutMs")?.as_u64());
-    Duration::from_millis(set.unwrap_or(OTHERWISE))
+/// How long a running turn is waited for: as long as `/save-and-close` does. Without a terminal it is called off soon,
+/// because what sent the signal kills the process after a while; only a person's own setting makes it longer.
+pub(super) fn patience(ground: &Environment, session: &Session, headless: bool) -> Duration {
+    const AT_A_TERMINAL: u64 = 30_000;
+    const HEADLESS: u64 = 1_000;
+    const SETTING: &str = "drainTimeoutMs";
+    let millis = if headless {
+        let set = ground.settings.get("commands", "save-and-close");
+        let set = set.and_then(|set| set.value.get(SETTING)?.as_u64());
+        set.unwrap_or(HEADLESS)
+    } else {
+        let plugins = session.plugins();
+        let command = plugins.get("save-and-close");
+        let set = command.and_then(|command| command.identity().setting(SETTING)?.as_u64());
+        set.unwrap_or(AT_A_TERMINAL)
+    };
+    Duration::from_millis(millis)
 }
 
 fn lock<T>(guarded: &Mutex<T>) -> MutexGuard<'_, T> {
