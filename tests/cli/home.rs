@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -37,6 +37,66 @@ fn start(world: &World) -> Child {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     command.spawn().unwrap()
+}
+
+/// The program without a home, but for these variables.
+fn homeless(world: &World, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
+    let mut command = world.command();
+    command.env_remove("STUD_HOME").env_remove("HOME");
+    command.envs(variables.iter().copied()).args(arguments);
+    command.output().unwrap()
+}
+
+const HOMELESS: [&[(&str, &str)]; 8] = [
+    &[],
+    &[("STUD_HOME", "")],
+    &[("HOME", "")],
+    &[("STUD_HOME", ""), ("HOME", "")],
+    &[("STUD_HOME", ".")],
+    &[("STUD_HOME", "rel"), ("HOME", "/nonexistent")],
+    &[("HOME", ".")],
+    &[("HOME", "../project")],
+];
+
+#[test]
+fn without_an_absolute_home_nothing_is_done() {
+    let runs: [&[&str]; 5] = [
+        &["plugin", "list"],
+        &["trust"],
+        &["doctor"],
+        &["--headless", "hello"],
+        &["--headless", "--safe-mode", "hello"],
+    ];
+    let world = World::new();
+    for variables in HOMELESS {
+        for run in runs {
+            let output = homeless(&world, variables, run);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success(), "{variables:?} {run:?}");
+            assert!(
+                said.contains("Validation/HomeMissing") && said.contains("help: set `HOME`"),
+                "{variables:?} {run:?}: {said}"
+            );
+        }
+    }
+    assert_eq!(world.project().read_dir().unwrap().count(), 0);
+}
+
+#[test]
+fn what_needs_no_home_works_without_one() {
+    let world = World::new();
+    let runs: [&[&str]; 3] = [
+        &["--version"],
+        &["--help"],
+        &["explain", "Validation/HomeMissing"],
+    ];
+    for variables in HOMELESS {
+        for run in runs {
+            let output = homeless(&world, variables, run);
+            assert!(output.status.success(), "{variables:?} {run:?}: {output:?}");
+        }
+    }
+    assert_eq!(world.project().read_dir().unwrap().count(), 0);
 }
 
 #[test]

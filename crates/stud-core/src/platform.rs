@@ -22,8 +22,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// The places of this process.
-    pub fn of_process() -> io::Result<Self> {
+    /// The places of this process; None unless `STUD_HOME`, or `HOME` if that is not set, is an absolute path.
+    pub fn of_process() -> io::Result<Option<Self>> {
         let cwd = env::current_dir()?;
         // A path need not be UTF-8, so these two are read as the system gives them.
         let path = |name| env::var_os(name).filter(|value| !value.is_empty());
@@ -31,16 +31,18 @@ impl Places {
     }
 
     /// The places for a home and a working directory.
-    pub fn new(stud_home: Option<OsString>, home: Option<OsString>, cwd: &Path) -> Self {
+    ///
+    /// A relative home would lie in the working directory, where a project could have put settings and plugins that
+    /// would then count as the person's own. So there is none without an absolute path.
+    pub fn new(stud_home: Option<OsString>, home: Option<OsString>, cwd: &Path) -> Option<Self> {
         let global_root = match (stud_home, home) {
-            (Some(root), _) => cwd.join(root),
-            (None, Some(home)) => Path::new(&home).join(".stud"),
-            (None, None) => cwd.join(".stud-home"),
+            (Some(root), _) => PathBuf::from(root),
+            (None, home) => PathBuf::from(home?).join(".stud"),
         };
-        Self {
+        global_root.is_absolute().then(|| Self {
             global_root,
             project_root: cwd.join(".stud"),
-        }
+        })
     }
 }
 
@@ -289,11 +291,17 @@ mod tests {
     fn the_global_root_is_found_without_surprises() {
         let cwd = Path::new("/somewhere");
         let home = |stud: Option<&str>, home: Option<&str>| {
-            Places::new(stud.map(OsString::from), home.map(OsString::from), cwd).global_root
+            let places = Places::new(stud.map(OsString::from), home.map(OsString::from), cwd);
+            places.map(|places| places.global_root)
         };
-        assert_eq!(home(Some("/s"), Some("/h")), Path::new("/s"));
-        assert_eq!(home(None, Some("/h")), Path::new("/h/.stud"));
-        assert_eq!(home(Some("rel"), None), Path::new("/somewhere/rel"));
+        assert_eq!(home(Some("/s"), Some("/h")), Some("/s".into()));
+        assert_eq!(home(Some("/s"), None), Some("/s".into()));
+        assert_eq!(home(None, Some("/h")), Some("/h/.stud".into()));
+        for relative in [".", "rel", "./rel", "../rel", "~", " /s"] {
+            assert_eq!(home(Some(relative), Some("/h")), None, "{relative}");
+            assert_eq!(home(None, Some(relative)), None, "{relative}");
+        }
+        assert_eq!(home(None, None), None);
     }
 
     #[test]

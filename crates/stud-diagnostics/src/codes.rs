@@ -108,6 +108,8 @@ codes! {
         HeadlessInteractionRequired => HEADLESS_INTERACTION_REQUIRED, since "0.1.0";
         /// A project has to be trusted, and nobody is there to be asked.
         HeadlessTrustRequired => HEADLESS_TRUST_REQUIRED, since "0.1.0";
+        /// Stud has no home: `STUD_HOME`, or `HOME` if that is not set, is no absolute path.
+        HomeMissing => HOME_MISSING, since "0.1.0";
         /// A hook of this sub-kind may not sit on this slot.
         HookInvalidAttachment => HOOK_INVALID_ATTACHMENT, since "0.1.0";
         /// A hook names a slot that does not exist.

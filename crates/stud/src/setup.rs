@@ -12,12 +12,21 @@ use stud_diagnostics::{Diagnostic, codes};
 use crate::bundled;
 
 pub(crate) fn places() -> Result<Places, Diagnostic> {
-    Places::of_process().map_err(|error| {
+    let places = Places::of_process().map_err(|error| {
         Diagnostic::error(
             &codes::STARTUP_FAILURE,
             format!("the current folder cannot be found: {error}"),
         )
         .help("change to a folder that exists")
+    })?;
+    places.ok_or_else(|| {
+        let message =
+            "stud has no home: `STUD_HOME`, or `HOME` if that is not set, is no absolute path";
+        Diagnostic::error(&codes::HOME_MISSING, message)
+            .note("a relative path would let the current folder decide what stud loads")
+            .help(
+                "set `HOME` to your home folder, or `STUD_HOME` to the absolute path of stud's own",
+            )
     })
 }
 

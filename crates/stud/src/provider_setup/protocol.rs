@@ -82,7 +82,8 @@ mod tests {
 
     #[test]
     fn every_bundled_provider_but_the_stand_in_can_be_set_up() {
-        let nowhere = Places::new(Some("/nonexistent".into()), None, "/nonexistent".as_ref());
+        let nowhere =
+            Places::new(Some("/nonexistent".into()), None, "/nonexistent".as_ref()).unwrap();
         let bundled = crate::bundled::without_terminal();
         let ground = Environment::survey_within(Reach::BundledOnly, nowhere, bundled).unwrap();
         let means = crate::setup::means(&ground);
