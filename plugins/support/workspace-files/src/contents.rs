@@ -55,7 +55,7 @@ impl Workspace {
 
     fn walk_to(&self, place: &Place) -> Result<OwnedFd, Trouble> {
         let root = Root::open(self)?;
-        root.locate(place.parts(), Absent::Refuse)?.open_file()
+        root.locate(place.parts(), Absent::Refuse)?.open_file(&root)
     }
 }
 

@@ -10,10 +10,13 @@
 //! has seen. The same walk serves every system, whether or not its kernel could confine a whole path at once, because
 //! it has to look at every directory anyway.
 //!
-//! **Nothing below `.stud` is read or written.** Settings never reach a model, and no tool call widens what tool calls
-//! may do. The folder is known by its identity, so another name for it does not help.
+//! **Nothing in stud's home or below any `.stud` is read or written.** Settings never reach a model, and no tool call
+//! widens what tool calls may do. The home and the `.stud` of the workspace are known by device and inode, wherever they
+//! lie, so another name for one does not help; a `.stud` further down is known by its name.
 //!
-//! What a person made under two names by a hard link is beyond both promises: it is one file, in the workspace.
+//! A hard link to a file directly in one of these two folders is not read either, as it is the same file. Hard links to
+//! files further down in them, and to files outside the workspace, are beyond both promises: the system does not tell
+//! which other names a file has.
 //!
 //! This crate is for Unix systems, as its descriptors are.
 #![forbid(unsafe_code)]

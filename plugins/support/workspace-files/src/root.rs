@@ -1,12 +1,15 @@
 //! The way to a place: one directory after the other, and never out.
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Component, Path};
-use std::sync::Arc;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, fstat, mkdirat, openat, readlinkat, statat};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, Stat, fstat, mkdirat, openat, readlinkat, stat, statat,
+};
 use rustix::io::Errno;
 
 use crate::failure::Trouble;
@@ -44,6 +47,43 @@ pub(crate) struct Root<'w> {
     workspace: &'w Workspace,
     top: Arc<OwnedFd>,
     private: Vec<Identity>,
+    kept: Arc<Kept>,
+}
+
+/// The files directly in stud's folders, such as its settings and secrets, to know a second name of one.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    folders: [PathBuf; 2],
+    /// Looked up when a file with several names is met, which is rare.
+    files: OnceLock<Vec<Identity>>,
+}
+
+impl Kept {
+    fn of(workspace: &Workspace) -> Arc<Self> {
+        Arc::new(Self {
+            folders: [
+                workspace.global().to_path_buf(),
+                workspace.root().join(PRIVATE_NAME),
+            ],
+            files: OnceLock::new(),
+        })
+    }
+
+    fn holds(&self, stat: &Stat) -> bool {
+        stat.st_nlink > 1 && self.files().contains(&identity(stat))
+    }
+
+    fn files(&self) -> &[Identity] {
+        self.files.get_or_init(|| {
+            let entries = self
+                .folders
+                .iter()
+                .filter_map(|folder| fs::read_dir(folder).ok());
+            let entries = entries.flatten().filter_map(Result::ok);
+            let stats = entries.filter_map(|entry| stat(entry.path()).ok());
+            stats.map(|stat| identity(&stat)).collect()
+        })
+    }
 }
 
 /// A directory on the way, and what it is called in the one before it.
@@ -74,16 +114,20 @@ impl<'w> Root<'w> {
         // Links in the path of the workspace are the person's own.
         let flags = STEP.difference(OFlags::NOFOLLOW);
         let top = openat(CWD, workspace.root(), flags, Mode::empty())?;
-        let global = workspace.global();
-        let private = [Path::new(PRIVATE_NAME)].into_iter().chain(global);
-        let private = private
-            .filter_map(|below| statat(&top, below, AtFlags::empty()).ok())
+        if workspace.is_private() {
+            return Err(Trouble::Private);
+        }
+        // An absolute path is looked at as it is, so the home is known wherever it lies and by whatever name.
+        let private = [Path::new(PRIVATE_NAME), workspace.global()]
+            .into_iter()
+            .filter_map(|path| statat(&top, path, AtFlags::empty()).ok())
             .map(|stat| identity(&stat))
             .collect();
         Ok(Self {
             workspace,
             top: Arc::new(top),
             private,
+            kept: Kept::of(workspace),
         })
     }
 
@@ -103,6 +147,11 @@ impl<'w> Root<'w> {
             trail: walk.trail,
             name,
         })
+    }
+
+    /// The files that no second name makes readable.
+    pub(crate) fn kept(&self) -> &Arc<Kept> {
+        &self.kept
     }
 
     /// Opens a directory below another to look into it; None if it is stud's own.
@@ -126,11 +175,11 @@ impl Spot {
     }
 
     /// Opens what is there to read it.
-    pub(crate) fn open_file(&self) -> Result<OwnedFd, Trouble> {
+    pub(crate) fn open_file(&self, root: &Root<'_>) -> Result<OwnedFd, Trouble> {
         let (Some(directory), Some(name)) = (self.directory(), &self.name) else {
             return Err(Errno::ISDIR.into());
         };
-        open_file(directory, name)
+        open_file(directory, name, Some(&root.kept))
     }
 
     /// Opens the directory that is there to look into it.
@@ -144,14 +193,23 @@ impl Spot {
 }
 
 /// Opens a file to read it, if it is no link, without waiting for anybody.
-pub(crate) fn open_file(directory: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Trouble> {
-    openat(directory, name, OFlags::RDONLY | FILE, Mode::empty()).map_err(|errno| match errno {
+pub(crate) fn open_file(
+    directory: BorrowedFd<'_>,
+    name: &OsStr,
+    kept: Option<&Kept>,
+) -> Result<OwnedFd, Trouble> {
+    let opened = openat(directory, name, OFlags::RDONLY | FILE, Mode::empty());
+    let file = opened.map_err(|errno| match errno {
         // It was no link a moment ago.
         Errno::LOOP | Errno::MLINK => Trouble::Changed,
         // A socket cannot be opened.
         Errno::NXIO | Errno::OPNOTSUPP => Trouble::Os(Errno::NXIO),
         errno => Trouble::Os(errno),
-    })
+    })?;
+    match kept {
+        Some(kept) if kept.holds(&fstat(&file)?) => Err(Trouble::Private),
+        _ => Ok(file),
+    }
 }
 
 struct Walk<'r> {
@@ -170,8 +228,8 @@ impl Walk<'_> {
                 self.back()?;
                 continue;
             }
-            // By name too, so that the folder is not made by a tool when it is not there.
-            if self.trail.len() == 1 && is_private(&name) {
+            // By name too and at any depth: the folder of another project is that project's, and a tool makes none.
+            if is_private(&name) {
                 return Err(Trouble::Private);
             }
             if !self.ahead.is_empty() {

@@ -75,7 +75,7 @@ impl Rules {
 
 /// The lines of a plain file; none if there is no such.
 fn lines(directory: BorrowedFd<'_>, name: &str) -> Vec<String> {
-    let opened = open_file(directory, OsStr::new(name)).ok();
+    let opened = open_file(directory, OsStr::new(name), None).ok();
     let Some(contents) = opened.and_then(|file| Contents::of(file, name).ok()) else {
         return Vec::new();
     };

@@ -11,7 +11,7 @@ use stud_sdk::Result;
 use crate::contents::Contents;
 use crate::failure::{Trouble, invalid, missing, os};
 use crate::place::Place;
-use crate::root::{Absent, Identity, Root, identity, open_file};
+use crate::root::{Absent, Identity, Kept, Root, identity, open_file};
 use crate::workspace::Workspace;
 
 /// A file that is to be written: a name in a directory that is held open.
@@ -21,6 +21,7 @@ pub struct Target {
     directory: Arc<OwnedFd>,
     directory_id: Identity,
     name: OsString,
+    kept: Arc<Kept>,
 }
 
 impl Workspace {
@@ -34,8 +35,8 @@ impl Workspace {
         } else {
             Absent::Refuse
         };
-        let spot = Root::open(self)
-            .and_then(|root| root.locate(place.parts(), absent))
+        let (spot, kept) = Root::open(self)
+            .and_then(|root| Ok((root.locate(place.parts(), absent)?, root.kept().clone())))
             .map_err(|trouble| match trouble {
                 Trouble::Os(Errno::NOENT) => {
                     missing(path, format!("the directory of `{path}` is not there"))
@@ -52,6 +53,7 @@ impl Workspace {
             directory,
             directory_id: identity(&stat),
             name,
+            kept,
         })
     }
 }
@@ -102,7 +104,7 @@ impl Target {
 
     /// Opens the file to read it.
     pub fn open(&self) -> Result<Contents> {
-        let file = open_file(self.directory(), &self.name)
+        let file = open_file(self.directory(), &self.name, Some(&self.kept))
             .map_err(|trouble| trouble.about(&self.path, std::path::Path::new("")))?;
         Contents::of(file, &self.path)
     }

@@ -13,7 +13,7 @@ use stud_sdk::{Cx, Error, ErrorExt, Result};
 use crate::contents::Contents;
 use crate::failure::{Trouble, os};
 use crate::place::Place;
-use crate::root::{Absent, Root, Spot, name_of, open_file};
+use crate::root::{Absent, Kept, Root, Spot, name_of, open_file};
 use crate::rules::Rules;
 use crate::text::shown;
 use crate::workspace::{Workspace, is_private};
@@ -71,6 +71,7 @@ pub struct Entry<'a> {
     directory: BorrowedFd<'a>,
     /// The directory that is looked through, as it was given.
     given: &'a str,
+    kept: &'a Kept,
 }
 
 /// How looking through a tree ended.
@@ -153,7 +154,7 @@ impl Entry<'_> {
     /// Opens a file to read it.
     pub fn open(&self) -> Result<Contents> {
         let path = told(self.given, self.path);
-        let file = open_file(self.directory, self.name)
+        let file = open_file(self.directory, self.name, Some(self.kept))
             .map_err(|trouble| trouble.about(&path, Path::new("")))?;
         Contents::of(file, &path)
     }
@@ -221,6 +222,7 @@ impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Visitor<'_, V> {
                     name: &item.name,
                     directory,
                     given: &self.tree.path,
+                    kept: self.tree.root.kept(),
                 })
             };
             self.path.pop();
@@ -264,7 +266,6 @@ impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Visitor<'_, V> {
 
     /// What is in a directory and is to be looked at, in order.
     fn items(&mut self, directory: BorrowedFd<'_>, depth: usize) -> Result<Vec<Item>, Broken> {
-        let is_workspace = self.real.as_os_str().is_empty();
         let mut items = Vec::new();
         for (count, entry) in Dir::read_from(directory)?.enumerate() {
             if count % NAMES_AT_ONCE == 0 && self.cx.is_cancelled() {
@@ -280,7 +281,7 @@ impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Visitor<'_, V> {
                 continue;
             }
             let kind = kind(directory, &name, entry.file_type());
-            let own = is_workspace && is_private(&name);
+            let own = is_private(&name);
             if self.look.project_rules && (own || self.is_left_out(&name, kind)) {
                 continue;
             }

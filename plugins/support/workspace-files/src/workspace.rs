@@ -1,6 +1,8 @@
 //! The workspace of a session: which folder it is, and what a path means in it.
 
 use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -22,8 +24,10 @@ pub struct Workspace {
     /// The same folder without links in its path, if that is another path.
     real_root: Option<PathBuf>,
     home: Option<PathBuf>,
-    /// The names down to the global folder of stud, if that is in the workspace.
-    global: Option<PathBuf>,
+    /// The global folder of stud, wherever it is.
+    global: PathBuf,
+    /// Whether the workspace lies in stud's home or in some project's `.stud`, so that nothing in it is for tools.
+    is_private: bool,
 }
 
 impl Workspace {
@@ -44,17 +48,13 @@ impl Workspace {
     /// The workspace `root` of somebody with this home, whose global folder of stud is `global`.
     pub(crate) fn new(root: &Path, home: Option<PathBuf>, global: &Path) -> Self {
         let real_root = root.canonicalize().ok().filter(|real| real != root);
-        let mut workspace = Self {
+        Self {
             root: root.to_path_buf(),
             real_root,
             home,
-            global: None,
-        };
-        workspace.global = workspace
-            .below_root(global)
-            .filter(|below| !below.as_os_str().is_empty())
-            .map(Path::to_path_buf);
-        workspace
+            global: global.to_path_buf(),
+            is_private: lies_in_private(root, global),
+        }
     }
 
     /// The folder.
@@ -62,8 +62,12 @@ impl Workspace {
         &self.root
     }
 
-    pub(crate) fn global(&self) -> Option<&Path> {
-        self.global.as_deref()
+    pub(crate) fn global(&self) -> &Path {
+        &self.global
+    }
+
+    pub(crate) const fn is_private(&self) -> bool {
+        self.is_private
     }
 
     /// What is left of an absolute path below the workspace.
@@ -84,7 +88,7 @@ impl Workspace {
         let Some(below) = self.below_root(&full) else {
             return Err(Trouble::Outside.about(path, &self.root));
         };
-        if below.iter().next().is_some_and(is_private) {
+        if self.is_private || below.iter().any(is_private) {
             return Err(Trouble::Private.about(path, &self.root));
         }
         Ok(Place::new(path, below))
@@ -147,6 +151,19 @@ impl Workspace {
         keys.dedup();
         Ok(keys.join("|"))
     }
+}
+
+/// Whether a folder is stud's home or a `.stud` folder, or lies in one, as its path says or where its links lead.
+fn lies_in_private(root: &Path, global: &Path) -> bool {
+    let home = fs::metadata(global).ok();
+    let home = home.map(|home| (home.dev(), home.ino()));
+    let is_home = |folder: &Path| {
+        let here = fs::metadata(folder).ok();
+        home.is_some() && here.map(|here| (here.dev(), here.ino())) == home
+    };
+    let real = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+    let named = |path: &Path| path.iter().any(is_private);
+    named(root) || named(&real) || real.ancestors().any(is_home)
 }
 
 /// Whether a name in the workspace is that of stud's own folder, also for a disk that does not tell cases apart.

@@ -47,7 +47,7 @@ impl Ground {
     fn read(&self, names: &str) -> Result<String, Trouble> {
         let parts: Vec<_> = names.split('/').map(OsString::from).collect();
         let root = Root::open(&self.workspace)?;
-        let file = root.locate(&parts, Absent::Refuse)?.open_file()?;
+        let file = root.locate(&parts, Absent::Refuse)?.open_file(&root)?;
         let mut text = String::new();
         fs::File::from(file)
             .read_to_string(&mut text)
@@ -196,6 +196,62 @@ fn what_stud_keeps_is_known_even_if_it_is_elsewhere() {
     ground.link("src/kept", ".stud");
     assert_eq!(ground.read("src/kept/settings.json"), Err(Trouble::Private));
     assert_eq!(ground.read("src/b").as_deref(), Ok("w/src/b"));
+}
+
+#[test]
+fn the_home_is_known_by_whatever_path_it_is_named() {
+    let mut ground = Ground::new();
+    symlink(ground.path("w/home"), ground.path("elsewhere")).unwrap();
+    let root = ground.path("w");
+    ground.workspace = Workspace::new(&root, None, &ground.path("elsewhere"));
+    for names in ["home/secrets.json", "src/../home/secrets.json"] {
+        assert_eq!(ground.read(names), Err(Trouble::Private), "{names}");
+    }
+    assert_eq!(ground.enter("home").unwrap_err(), Trouble::Private);
+    assert_eq!(ground.read("a").as_deref(), Ok("w/a"));
+}
+
+#[test]
+fn a_nested_projects_folder_is_private_at_any_depth() {
+    let ground = Ground::new();
+    fs::create_dir_all(ground.path("w/src/deep/.stud")).unwrap();
+    fs::write(ground.path("w/src/deep/.stud/mcp.json"), "{}").unwrap();
+    ground.link("src/deep/.stud", "nested");
+    for names in [
+        "src/deep/.stud",
+        "src/deep/.stud/mcp.json",
+        "src/deep/.STUD/mcp.json",
+        "nested/mcp.json",
+        "src/.stud/new",
+    ] {
+        assert_eq!(ground.read(names), Err(Trouble::Private), "{names}");
+    }
+}
+
+#[test]
+fn a_second_name_of_a_kept_file_does_not_help() {
+    let ground = Ground::new();
+    for (kept, name) in [("home/secrets.json", "one"), (".stud/settings.json", "two")] {
+        let root = ground.path("w");
+        fs::hard_link(root.join(kept), root.join(name)).unwrap();
+        assert_eq!(ground.read(name), Err(Trouble::Private), "{name}");
+    }
+    fs::hard_link(ground.path("w/a"), ground.path("w/three")).unwrap();
+    assert_eq!(ground.read("three").as_deref(), Ok("w/a"));
+}
+
+#[test]
+fn a_workspace_inside_a_private_folder_has_nothing_for_tools() {
+    let mut ground = Ground::new();
+    fs::create_dir_all(ground.path("w/home/below")).unwrap();
+    for (root, global) in [
+        ("w/home", "w/home"),
+        ("w/home/below", "w/home"),
+        ("w/.stud", "w/home"),
+    ] {
+        ground.workspace = Workspace::new(&ground.path(root), None, &ground.path(global));
+        assert_eq!(ground.read("secrets.json"), Err(Trouble::Private), "{root}");
+    }
 }
 
 #[test]
