@@ -29,6 +29,9 @@ const CHECKS: &[(&str, Check)] = &[
     ("errors", errors::check),
     ("modules", modules::check),
     ("private", private::check),
+    ("contracts", |repository| {
+        crate::contracts::problems(&repository.workspace, &repository.tree)
+    }),
 ];
 
 /// Runs the named checks, or all of them.

@@ -42,7 +42,7 @@ Examples:
     Task {
         name: "check",
         usage: "check [NAME...]",
-        line: "the structure of the repository: arrows, order, unsafe_code, errors, modules, private",
+        line: "the structure of the repository: arrows, order, unsafe_code, errors, modules, private, contracts",
         page: "\
 Each finding says where it is and how to fix it.
 
@@ -52,10 +52,25 @@ Each finding says where it is and how to fix it.
   errors       every Class/Code has a page, a test case and a use
   modules      no mod.rs, no vague names, no file that is too long
   private      no path or host name of somebody's machine
+  contracts    contracts, their locks, versions and changelogs agree
 
 Examples:
   cargo xtask check
   cargo xtask check errors",
+    },
+    Task {
+        name: "contracts",
+        usage: "contracts check|lock [--base REV]",
+        line: "hold the contracts against their locks and versions, or write the locks",
+        page: "\
+Each difference has its own line, with the rule that says which bump it needs.
+`lock` refuses while a version is too low for what changed.
+With --base REV the locks of that revision are compared with. `check --json` prints one object.
+
+Examples:
+  cargo xtask contracts check
+  cargo xtask contracts check --json --base main
+  cargo xtask contracts lock",
     },
     Task {
         name: "fixtures",

@@ -19,6 +19,7 @@ mod reference;
 mod registry;
 mod run;
 mod fixtures;
+mod contracts;
 mod check;
 mod test;
 mod bench;
@@ -51,6 +52,7 @@ fn dispatch(args: &[String]) -> Outcome {
         "run" => run::run(rest),
         "test" => test::run(rest),
         "check" => check::run(rest),
+        "contracts" => contracts::run(rest),
         "fixtures" => fixtures::run(rest),
         "bench" => bench::run(rest),
         "new" => new::run(rest),

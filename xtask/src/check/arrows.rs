@@ -167,7 +167,7 @@ fn layer(package: &Package) -> Option<Layer> {
         "stud-core" => Some(Core),
         "stud-mcp" => Some(Reach),
         "stud" => Some(Program),
-        "stud-benches" => Some(Observer),
+        "stud-benches" | "contract-dump" => Some(Observer),
         "xtask" => Some(Task),
         name => name.starts_with("stud-contract-").then_some(Contract),
     };
