@@ -74,7 +74,7 @@ impl Reader {
                 return None;
             }
             self.pipeline(&item.0.first, commands)?;
-            for (AndOr::And(pipeline) | AndOr::Or(pipeline)) in &item.0.additional {
+            for AndOr::And(pipeline) | AndOr::Or(pipeline) in &item.0.additional {
                 self.pipeline(pipeline, commands)?;
             }
         }
@@ -106,12 +106,12 @@ impl Reader {
             let Item::IoRedirect(redirect) = item else {
                 return None;
             };
-            writes.extend(self.redirect(redirect)?);
+            self.redirect(redirect, &mut writes)?;
         }
         let suffix = command.suffix.iter().flat_map(|suffix| &suffix.0);
         for item in suffix {
             match item {
-                Item::IoRedirect(redirect) => writes.extend(self.redirect(redirect)?),
+                Item::IoRedirect(redirect) => self.redirect(redirect, &mut writes)?,
                 Item::Word(word) | Item::AssignmentWord(_, word) => {
                     words.push(self.word(&word.value)?);
                 }
@@ -121,19 +121,19 @@ impl Reader {
         Some(Command { words, writes })
     }
 
-    /// The file that a redirection writes to, if it writes to one.
-    fn redirect(&self, redirect: &IoRedirect) -> Option<Option<Word>> {
+    /// Adds the file that a redirection writes to, if it writes to one.
+    fn redirect(&self, redirect: &IoRedirect, writes: &mut Vec<Word>) -> Option<()> {
         // `&>` is something else in `sh` than in `bash`, and a text may hold substitutions.
         let IoRedirect::File(_, kind, target) = redirect else {
             return None;
         };
         let target = match target {
-            IoFileRedirectTarget::Fd(_) => return Some(None),
+            IoFileRedirectTarget::Fd(_) => return Some(()),
             IoFileRedirectTarget::ProcessSubstitution(..) => return None,
             IoFileRedirectTarget::Duplicate(word) => {
                 let word = self.word(&word.value)?;
                 let is_number = word.text.bytes().all(|byte| byte.is_ascii_digit());
-                return (is_number || word.text == "-").then_some(None);
+                return (is_number || word.text == "-").then_some(());
             }
             IoFileRedirectTarget::Filename(word) => self.word(&word.value)?,
         };
@@ -141,47 +141,51 @@ impl Reader {
             return None;
         }
         match kind {
-            IoFileRedirectKind::Read => Some(None),
-            IoFileRedirectKind::DuplicateInput | IoFileRedirectKind::DuplicateOutput => None,
-            _ if target.text == "/dev/null" => Some(None),
-            _ => Some(Some(target)),
+            IoFileRedirectKind::Read => {}
+            IoFileRedirectKind::DuplicateInput | IoFileRedirectKind::DuplicateOutput => {
+                return None;
+            }
+            _ if target.text == "/dev/null" => {}
+            _ => writes.push(target),
         }
+        Some(())
     }
 
     fn word(&self, source: &str) -> Option<Word> {
         let pieces = brush_parser::word::parse(source, &self.options).ok()?;
         let mut word = Word::default();
         for piece in &pieces {
-            self.piece(source, piece, &mut word)?;
+            append(source, piece, &mut word)?;
         }
         Some(word)
     }
+}
 
-    fn piece(&self, source: &str, piece: &WordPieceWithSource, word: &mut Word) -> Option<()> {
-        match &piece.piece {
-            WordPiece::Text(text) => {
-                // A brace may make several words of one, and what stands in them is then no longer seen.
-                if text.contains(['$', '`', '{', '}', '\\', '\'', '"', '(', ')']) {
-                    return None;
-                }
-                word.is_pattern |= text.contains(['*', '?', '[']) && source != "[";
-                word.text.push_str(text);
+/// Appends the text of one piece of a word, unless the shell would expand it.
+fn append(source: &str, piece: &WordPieceWithSource, word: &mut Word) -> Option<()> {
+    match &piece.piece {
+        WordPiece::Text(text) => {
+            // A brace may make several words of one, and what stands in them is then no longer seen.
+            if text.contains(['$', '`', '{', '}', '\\', '\'', '"', '(', ')']) {
+                return None;
             }
-            WordPiece::SingleQuotedText(text) => word.text.push_str(text),
-            WordPiece::EscapeSequence(text) => word.text.push_str(text.strip_prefix('\\')?),
-            WordPiece::TildeExpansion(_) => {
-                let tilde = source.get(piece.start_index..piece.end_index)?;
-                word.text.push_str(tilde);
-            }
-            WordPiece::DoubleQuotedSequence(pieces) => {
-                for piece in pieces {
-                    word.text.push_str(&quoted(&piece.piece)?);
-                }
-            }
-            _ => return None,
+            word.is_pattern |= text.contains(['*', '?', '[']) && source != "[";
+            word.text.push_str(text);
         }
-        Some(())
+        WordPiece::SingleQuotedText(text) => word.text.push_str(text),
+        WordPiece::EscapeSequence(text) => word.text.push_str(text.strip_prefix('\\')?),
+        WordPiece::TildeExpansion(_) => {
+            let tilde = source.get(piece.start_index..piece.end_index)?;
+            word.text.push_str(tilde);
+        }
+        WordPiece::DoubleQuotedSequence(pieces) => {
+            for piece in pieces {
+                word.text.push_str(&quoted(&piece.piece)?);
+            }
+        }
+        _ => return None,
     }
+    Some(())
 }
 
 /// What stands in double quotes, where a backslash keeps its place before most letters.

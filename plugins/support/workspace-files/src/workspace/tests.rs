@@ -158,7 +158,7 @@ fn a_bar_in_a_name_is_not_two_directories() {
 fn a_workspace_that_is_reached_through_a_link_is_itself() {
     let folder = tempfile::tempdir().unwrap();
     let real = folder.path().canonicalize().unwrap().join("real");
-    std::fs::create_dir(&real).unwrap();
+    fs::create_dir(&real).unwrap();
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(&real, &link).unwrap();
     let workspace = Workspace::new(&link, None, Path::new("/g"));

@@ -91,3 +91,38 @@ fn an_entry_may_be_several_words() {
     }
     assert!(!is_blocked("ls", &["", " "]));
 }
+
+#[test]
+fn a_line_that_does_more_than_its_name_says_is_its_own_key() {
+    let lines = [
+        "PATH=.:$PATH ls",
+        "LD_PRELOAD=x ls",
+        "GIT_EXTERNAL_DIFF='touch x' git diff",
+        "ls > .git/hooks/pre-commit",
+        "echo x >> settings.json",
+        "ls; touch x",
+        "ls && touch x",
+        "ls | sh",
+        "ls $(touch x)",
+        "ls `touch x`",
+        "cat <(touch x)",
+        "find . -exec touch x +",
+        "find . -delete",
+        "xargs touch",
+        "env ls",
+        "sudo ls",
+        "git -c core.pager=touch log",
+        "sed -i s/a/b/ f",
+        "awk 'BEGIN{system(\"touch x\")}'",
+        "python3 -c 'print(1)'",
+        "perl -e 1",
+        "sh -c ls",
+        "ls\u{a0}",
+        "ls &",
+        "if true; then ls; fi",
+        "ls 'unclosed",
+    ];
+    for line in lines {
+        assert_eq!(approval_key(line), line);
+    }
+}
