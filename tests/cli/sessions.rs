@@ -375,7 +375,7 @@ fn a_session_that_began_nowhere_is_not_resumed() {
 #[test]
 fn a_session_goes_on_in_the_mode_it_began_with() {
     let world = World::new();
-    let patterns = json!({"securityMode": {"allowlist": ["git *"]}});
+    let patterns = json!({"securityMode": {"allowlist": ["bash(git *)"]}});
     world.write("home/settings.json", patterns.to_string());
     say(&world, &["--mode", "allowlist"], "hello");
     let next = world.stud(&["--headless", "--json", "--continue", "again"]);

@@ -182,7 +182,7 @@ fn approvals_that_cannot_be_read_approve_nothing() {
 fn the_allowlist_decides_without_asking_and_names_the_nearest_pattern() {
     in_both_forms(|bench| {
         let ui = approving(bench, &json!({}));
-        let mode = json!({"mode": "allowlist", "allowlist": ["git status*", "cargo test"]});
+        let mode = json!({"mode": "allowlist", "allowlist": ["gt_run(git status*)", "gt_run(cargo test)"]});
         bench.settings(&json!({"securityMode": mode}));
         let run = |command: &str| {
             let call = json!({"command": command});
@@ -199,7 +199,8 @@ fn the_allowlist_decides_without_asking_and_names_the_nearest_pattern() {
         );
         assert_eq!(
             error["message"],
-            "`cargo tes` is not on the allowlist; the nearest pattern is `cargo test`"
+            "`cargo tes` is not on the allowlist; the nearest entry is `gt_run(cargo test)`; the entry \
+             `gt_run(cargo tes)` would allow it"
         );
         assert!(ui.asked().is_empty());
         assert_eq!(bench.audited("Approval")[0]["payload"]["decision"], "deny");
@@ -222,7 +223,7 @@ fn arguments_that_a_transform_changes_are_asked_about_again() {
         assert!(ui.heard("ToolInvocationStarted").is_empty());
 
         let ui = bench.ui("two", &json!({}));
-        let mode = json!({"mode": "allowlist", "allowlist": ["ls"]});
+        let mode = json!({"mode": "allowlist", "allowlist": ["gt_run(ls)"]});
         bench.settings(&json!({"securityMode": mode}));
         let result = bench.headless(&[], call).result();
         assert_eq!(result["error"]["context"]["code"], "NotOnAllowlist");

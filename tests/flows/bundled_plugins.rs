@@ -234,7 +234,7 @@ fn whether_a_plugin_is_the_pinned_one_is_on_record() {
         assert_eq!(verdicts(), [verdict("mismatch")]);
         // A session that does not begin has no trail.
         let sessions = bench.sessions().len();
-        bench.settings(&json!({"securityMode": {"allowlist": ["x"]}}));
+        bench.settings(&json!({"securityMode": {"allowlist": ["x(*)"]}}));
         assert_eq!(bench.headless(&[], "hello").status, 1);
         assert_eq!(bench.sessions().len(), sessions);
         let deeds = bench.deeds();

@@ -218,7 +218,7 @@ fn what_was_approved_in_advance_runs_after_the_guards() {
 fn the_allowlist_needs_nobody() {
     in_both_forms(|bench| {
         bench.install("gated-tools", "tools");
-        let mode = json!({"mode": "allowlist", "allowlist": ["ls"]});
+        let mode = json!({"mode": "allowlist", "allowlist": ["gt_run(ls)"]});
         bench.settings(&json!({"securityMode": mode}));
         assert_eq!(bench.headless(&[], LS).result()["ok"], true);
         let denied = bench.headless(&[], r#"!tool gt_run {"command": "pwd"}"#);
@@ -287,5 +287,78 @@ fn a_call_that_ends_with_its_turn_has_its_end_on_record() {
             .map(|record| record["kind"].clone())
             .collect();
         assert_eq!(kinds, ["ToolCallStarted", "ToolCallFailed"]);
+    });
+}
+
+#[test]
+fn the_command_line_lets_single_calls_run() {
+    in_both_forms(|bench| {
+        bench.install("gated-tools", "tools");
+        let run = |flags: &[&str]| bench.headless(flags, LS);
+        assert_eq!(run(&["--allow-tool", "gt_run(ls)"]).result()["ok"], true);
+        let other = run(&["--allow-tool", "gt_run(pwd)", "--allow-tool", "bash(ls)"]);
+        assert_eq!(other.status, 3, "{other:#?}");
+        assert!(
+            other
+                .stderr
+                .contains("`--allow-tool 'gt_run(ls)'` would let this call run"),
+            "{other:#?}"
+        );
+        let wrong = run(&["--allow-tool", "git *"]);
+        assert_eq!(wrong.status, 2, "{wrong:#?}");
+        assert!(wrong.stderr.contains("AllowlistEntryInvalid"), "{wrong:#?}");
+        assert!(wrong.stderr.contains("bash(git *)"), "{wrong:#?}");
+    });
+}
+
+#[test]
+fn each_command_of_a_line_needs_an_entry() {
+    in_both_forms(|bench| {
+        let line = |line: &str| format!("!tool bash {}", json!({"command": line}));
+        let listed = json!({"mode": "allowlist", "allowlist": ["bash(git *)", "bash(echo *)"]});
+        bench.settings(&json!({"securityMode": listed}));
+        let run = |command: &str| bench.headless(&[], &line(command)).result();
+        assert_eq!(
+            run("echo one && echo two")["result"]["stdout"],
+            "one\ntwo\n"
+        );
+        for command in [
+            "git status; touch X",
+            "echo $(touch X)",
+            "PATH=. git status",
+            "echo x > X",
+            "git -c alias.x='!touch X' x",
+        ] {
+            let denied = run(command);
+            assert_eq!(
+                denied["error"]["context"]["code"], "NotOnAllowlist",
+                "{command}"
+            );
+        }
+        assert!(!bench.world.path("project/X").exists());
+
+        bench.settings(&json!({}));
+        let halted = bench.headless(&[], &line("echo one && pwd"));
+        assert_eq!(halted.status, 3, "{halted:#?}");
+        let flags =
+            "`--allow-tool 'bash(echo one)' --allow-tool 'bash(pwd)'` would let this call run";
+        assert!(halted.stderr.contains(flags), "{halted:#?}");
+        let flags = [
+            "--allow-tool",
+            "bash(echo one)",
+            "--allow-tool",
+            "bash(pwd)",
+        ];
+        assert_eq!(
+            bench.headless(&flags, &line("echo one && pwd")).result()["ok"],
+            true
+        );
+        let halted = bench.headless(&[], &line("echo $HOME"));
+        assert!(
+            halted
+                .stderr
+                .contains("no `--allow-tool` can let this line run"),
+            "{halted:#?}"
+        );
     });
 }

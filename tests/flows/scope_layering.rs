@@ -12,9 +12,9 @@ fn run(bench: &Bench, command: &str) -> Value {
 
 fn allowlists(bench: &Bench) {
     bench.install("gated-tools", "tools");
-    let mode = json!({"mode": "allowlist", "allowlist": ["ls*", "cargo test"]});
+    let mode = json!({"mode": "allowlist", "allowlist": ["gt_run(ls*)", "gt_run(cargo test)"]});
     bench.settings(&json!({"securityMode": mode}));
-    let project = json!({"securityMode": {"allowlist": ["pwd", "cargo test"]}});
+    let project = json!({"securityMode": {"allowlist": ["gt_run(pwd)", "gt_run(cargo test)"]}});
     bench
         .world
         .write("project/.stud/settings.json", project.to_string());
@@ -52,7 +52,7 @@ fn a_project_that_is_not_trusted_adds_nothing() {
 #[test]
 fn patterns_that_no_scope_wants_are_a_mistake() {
     in_both_forms(|bench| {
-        bench.settings(&json!({"securityMode": {"allowlist": ["ls"]}}));
+        bench.settings(&json!({"securityMode": {"allowlist": ["gt_run(ls)"]}}));
         let run = bench.headless(&[], "hello");
         assert_eq!(run.status, 1);
         assert!(
@@ -61,7 +61,7 @@ fn patterns_that_no_scope_wants_are_a_mistake() {
             "{run:#?}"
         );
         // A launch that chooses another mode leaves the patterns be, as long as some scope wants them.
-        let mode = json!({"mode": "allowlist", "allowlist": ["ls"]});
+        let mode = json!({"mode": "allowlist", "allowlist": ["gt_run(ls)"]});
         bench.settings(&json!({"securityMode": mode}));
         let run = bench.headless(&["--mode", "ask"], "hello");
         assert_eq!(run.answer(), "USER hello");

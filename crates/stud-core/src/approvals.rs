@@ -3,6 +3,9 @@
 //! An approval belongs to a tool and to the key that the tool derived from its arguments. It holds for one call, for the
 //! session, or for the project; only the last is written down, in `.stud/approvals.json` of a project that is trusted.
 
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
 use stud_contract_interaction::{ApprovalScope, ScopeOffer};
 use stud_contract_meta::{Error, Result};
 use stud_contract_tool::{ApprovalCoverage, covers, keys};
@@ -15,7 +18,7 @@ use crate::sync::{Mutex, lock};
 mod allowlist;
 mod project;
 
-pub use allowlist::Allowlist;
+pub use allowlist::{Allowlist, wanted};
 pub use project::{Grant, GrantedBy, ProjectApprovals, Subject};
 
 /// What is allowed in one session.
@@ -24,6 +27,9 @@ pub struct Approvals {
     session: Mutex<Vec<Subject>>,
     project: Option<ProjectApprovals>,
     allowlist: Allowlist,
+    /// What the command line of this run allows.
+    of_run: Allowlist,
+    workspace: Option<PathBuf>,
 }
 
 /// A call as approvals see it.
@@ -35,6 +41,10 @@ pub struct Asked<'a> {
     pub key: &'a str,
     /// How far an approval of a key reaches.
     pub coverage: ApprovalCoverage,
+    /// What it is called with, where that is known.
+    pub args: Option<&'a Value>,
+    /// The folder the session works in, where there is one.
+    pub workspace: Option<&'a Path>,
 }
 
 impl Approvals {
@@ -44,10 +54,32 @@ impl Approvals {
             session: Mutex::default(),
             project,
             allowlist,
+            of_run: Allowlist::default(),
+            workspace: None,
         }
     }
 
-    /// The patterns of the mode `allowlist`.
+    /// The same for a run in this folder, with what its command line allows.
+    #[must_use]
+    pub fn of_run(self, workspace: Option<&Path>, of_run: Allowlist) -> Self {
+        Self {
+            of_run,
+            workspace: workspace.map(Path::to_owned),
+            ..self
+        }
+    }
+
+    /// The folder the session works in, where there is one.
+    pub fn workspace(&self) -> Option<&Path> {
+        self.workspace.as_deref()
+    }
+
+    /// What the command line of this run allows in every mode.
+    pub fn allowed_by_run(&self) -> &Allowlist {
+        &self.of_run
+    }
+
+    /// The entries of the mode `allowlist`.
     pub fn allowlist(&self) -> &Allowlist {
         &self.allowlist
     }

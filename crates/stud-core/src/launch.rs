@@ -46,6 +46,8 @@ pub struct Launch {
     pub yolo: bool,
     /// How tool calls are gated; as the settings say when absent.
     pub mode: Option<SecurityMode>,
+    /// Entries of an allowlist that hold for this run, in every mode.
+    pub allow_tools: Vec<String>,
     /// The session to go on with.
     pub resume: Option<Resume>,
     /// Parameters of the provider, each with its path.
@@ -318,9 +320,11 @@ impl Opening<'_> {
 
     fn rules(&self, recorded: impl FnOnce() -> Option<SecurityMode>) -> Result<TurnPolicy> {
         let project = self.ground.project().map(ProjectApprovals::of);
+        let of_run = Allowlist::of(self.launch.allow_tools.iter().cloned());
         Ok(TurnPolicy {
             yolo: self.launch.yolo,
-            approvals: Approvals::new(project, self.allowlist(recorded)?),
+            approvals: Approvals::new(project, self.allowlist(recorded)?)
+                .of_run(self.ground.places.project_root.parent(), of_run),
             ordering: self.ground.ordering.clone(),
             ..TurnPolicy::read(&self.ground.settings)
         })
@@ -346,8 +350,8 @@ impl Opening<'_> {
         let is_wanted = || wanted || recorded() == Some(SecurityMode::Allowlist);
         if !allowlist.is_empty() && !is_wanted() {
             let code = &codes::ALLOWLIST_WITHOUT_MODE;
-            let message = "`securityMode.allowlist` has patterns, and nothing chooses the mode `allowlist`: set \
-                           `securityMode.mode` to `allowlist`, or remove the patterns";
+            let message = "`securityMode.allowlist` has entries, and nothing chooses the mode `allowlist`: set \
+                           `securityMode.mode` to `allowlist`, or remove the entries";
             return Err(Error::new(code.class, code.name, message)
                 .with("patterns", allowlist.patterns().to_vec()));
         }

@@ -2,6 +2,7 @@
 
 mod active;
 mod change;
+pub(crate) mod entry;
 mod env;
 mod reference;
 mod sections;
@@ -11,6 +12,7 @@ mod value;
 
 pub use active::choose;
 pub use change::{change, section};
+pub use entry::{EntryFlaw, entry_flaw};
 pub(crate) use env::pointed_at;
 pub use reference::reference;
 pub use table::{
@@ -320,6 +322,7 @@ fn check_security_mode(path: &Path, members: &Map<String, Value>) -> Result<(), 
                 if !patterns.is_some_and(|patterns| patterns.iter().all(Value::is_string)) {
                     return Err(misshapen(path, &pointer, "is not a list of texts"));
                 }
+                entry::check(path, &pointer, patterns.into_iter().flatten())?;
             }
             _ => {
                 let what = "is not known; there are `mode` and `allowlist`";
@@ -392,11 +395,11 @@ mod tests {
         let settings = layered(&[
             (
                 Scope::Global,
-                r#"{"securityMode":{"mode":"allowlist","allowlist":["b","a"]},"tools":{"grep":{"a":1}}}"#,
+                r#"{"securityMode":{"mode":"allowlist","allowlist":["x(b)","x(a)"]},"tools":{"grep":{"a":1}}}"#,
             ),
             (
                 Scope::Project,
-                r#"{"securityMode":{"allowlist":["c","a"]},"active":{"provider":"echo"}}"#,
+                r#"{"securityMode":{"allowlist":["x(c)","x(a)"]},"active":{"provider":"echo"}}"#,
             ),
         ])
         .unwrap();
@@ -410,7 +413,11 @@ mod tests {
             shown,
             [
                 of("active.provider", r#""echo""#, Scope::Project),
-                of("securityMode.allowlist", r#"["a","b","c"]"#, Scope::Project),
+                of(
+                    "securityMode.allowlist",
+                    r#"["x(a)","x(b)","x(c)"]"#,
+                    Scope::Project
+                ),
                 of("securityMode.mode", r#""allowlist""#, Scope::Global),
                 of("tools.grep", r#"{"a":1}"#, Scope::Global),
             ]

@@ -128,7 +128,8 @@ impl TurnPolicy {
         Ok(match mode {
             _ if self.yolo => true,
             SecurityMode::Yolo => true,
-            SecurityMode::Allowlist => self.approvals.allowlist().find(asked.key).is_some(),
+            _ if self.approvals.allowed_by_run().allows(asked) => true,
+            SecurityMode::Allowlist => self.approvals.allowlist().allows(asked),
             SecurityMode::Ask => self.approvals.find(asked)?.is_some(),
         })
     }

@@ -48,6 +48,8 @@ codes! {
         AbiFingerprintMismatch => ABI_FINGERPRINT_MISMATCH, since "0.1.0";
         /// A type that crosses the plugin boundary has another layout than core expects.
         AbiLayoutMismatch => ABI_LAYOUT_MISMATCH, since "0.1.0";
+        /// An entry of an allowlist names no tool, or says nothing that can be understood.
+        AllowlistEntryInvalid => ALLOWLIST_ENTRY_INVALID, since "0.1.0";
         /// There is an allowlist, and no scope chooses the mode that reads it.
         AllowlistWithoutMode => ALLOWLIST_WITHOUT_MODE, since "0.1.0";
         /// A tool derived an approval key that cannot be used.

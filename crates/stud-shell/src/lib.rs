@@ -7,5 +7,5 @@
 mod line;
 mod programs;
 
-pub use line::{Command, Word, read};
+pub use line::{Command, Word, quoted, read};
 pub use programs::runs_others;

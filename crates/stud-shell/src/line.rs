@@ -51,15 +51,17 @@ pub fn read(line: &str) -> Option<Vec<Command>> {
     (!commands.is_empty()).then_some(commands)
 }
 
-/// What shells and parsers are known to read differently: control characters, lines that are continued, and comments.
+/// What shells and parsers are known to read differently: control characters, lines that are continued, comments,
+/// and `|&`.
 fn has_trap(line: &str) -> bool {
     let is_odd = |letter: char| letter.is_control() && !matches!(letter, '\t' | '\n');
     let mut before = ' ';
     line.chars().any(|letter| {
         let is_comment = letter == '#' && matches!(before, ' ' | '\t' | '\n' | ';' | '&' | '|');
         let is_continued = letter == '\n' && before == '\\';
+        let is_double_pipe = letter == '&' && before == '|';
         before = letter;
-        is_odd(letter) || is_comment || is_continued
+        is_odd(letter) || is_comment || is_continued || is_double_pipe
     })
 }
 
@@ -180,7 +182,7 @@ fn append(source: &str, piece: &WordPieceWithSource, word: &mut Word) -> Option<
         }
         WordPiece::DoubleQuotedSequence(pieces) => {
             for piece in pieces {
-                word.text.push_str(&quoted(&piece.piece)?);
+                word.text.push_str(&in_double_quotes(&piece.piece)?);
             }
         }
         _ => return None,
@@ -189,7 +191,7 @@ fn append(source: &str, piece: &WordPieceWithSource, word: &mut Word) -> Option<
 }
 
 /// What stands in double quotes, where a backslash keeps its place before most letters.
-fn quoted(piece: &WordPiece) -> Option<String> {
+fn in_double_quotes(piece: &WordPiece) -> Option<String> {
     match piece {
         WordPiece::Text(text) if !text.contains(['$', '`', '"']) => Some(text.clone()),
         WordPiece::EscapeSequence(text) => {
@@ -199,4 +201,20 @@ fn quoted(piece: &WordPiece) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Words written so that a shell reads them as they are; patterns for file names stay patterns.
+pub fn quoted(words: &[Word]) -> String {
+    let words = words.iter().map(|word| {
+        let is_plain = |letter: char| {
+            letter.is_ascii_alphanumeric()
+                || "_-./+@%:,=~".contains(letter)
+                || word.is_pattern && matches!(letter, '*' | '?' | '[' | ']')
+        };
+        if !word.text.is_empty() && word.text.chars().all(is_plain) {
+            return word.text.clone();
+        }
+        format!("'{}'", word.text.replace('\'', r"'\''"))
+    });
+    words.collect::<Vec<_>>().join(" ")
 }

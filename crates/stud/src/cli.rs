@@ -75,6 +75,9 @@ pub(crate) struct Converse {
     /// How tool calls are gated: `ask`, `yolo` or `allowlist`.
     #[arg(long, value_name = "MODE", allow_hyphen_values = true, value_parser = mode_of)]
     pub(crate) mode: Option<SecurityMode>,
+    /// Let these calls run unasked in this run, such as `bash(git status)`; may be given several times.
+    #[arg(long = "allow-tool", value_name = "PATTERN", allow_hyphen_values = true, value_parser = allow_of)]
+    pub(crate) allow_tools: Vec<String>,
     /// Go on with the session that was used last.
     #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
     pub(crate) continue_: bool,
@@ -134,6 +137,17 @@ fn refuse_key(_: &str) -> Result<String, String> {
 fn machine_of(word: &str) -> Result<String, String> {
     is_value(word)?;
     Ok(word.to_owned())
+}
+
+fn allow_of(word: &str) -> Result<String, String> {
+    is_value(word)?;
+    match stud_core::settings::entry_flaw(word) {
+        None => Ok(word.to_owned()),
+        Some(flaw) => Err(format!(
+            "it {}; name the tool and what it may do, such as `{}`",
+            flaw.what, flaw.meant
+        )),
+    }
 }
 
 fn mode_of(word: &str) -> Result<SecurityMode, String> {

@@ -185,6 +185,7 @@ fn how(arguments: &Converse, headless: bool, resume: Option<Resume>, limits: Lim
         headless,
         yolo: arguments.yolo,
         mode: arguments.mode,
+        allow_tools: arguments.allow_tools.clone(),
         resume,
         params: arguments.params.clone(),
         limits,

@@ -7,6 +7,8 @@ fn asked<'a>(tool: &'a str, key: &'a str, coverage: ApprovalCoverage) -> Asked<'
         tool,
         key,
         coverage,
+        args: None,
+        workspace: None,
     }
 }
 

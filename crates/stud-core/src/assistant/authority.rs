@@ -20,7 +20,7 @@ use super::permit::{ArgsDigest, Permit, args_digest};
 use super::stream::Proposal;
 use super::tools::{summary, tell_begun, tell_cancelled, tell_failed};
 use super::{Work, misshapen};
-use crate::approvals::{Asked, check_key};
+use crate::approvals::{Asked, check_key, wanted};
 use crate::did_you_mean::nearest;
 use crate::executor;
 use crate::ledger::closed;
@@ -274,6 +274,8 @@ impl Bench<'_> {
             tool: &self.tool.name,
             key,
             coverage: self.tool.approval_coverage,
+            args: Some(&call.args),
+            workspace: rules.approvals.workspace(),
         };
         let mode = session.facts().mode;
         let may_run = rules.lets_run(mode, asked).unwrap_or_else(|error| {
@@ -289,8 +291,8 @@ impl Bench<'_> {
         }
         match mode {
             SecurityMode::Allowlist => {
-                let near = rules.approvals.allowlist().near(key);
-                Ok(Some(not_listed(key, near)))
+                let near = rules.approvals.allowlist().near(asked);
+                Ok(Some(not_listed(asked, near)))
             }
             SecurityMode::Ask | SecurityMode::Yolo => self.ask(call, asked).await,
         }
@@ -318,7 +320,9 @@ impl Bench<'_> {
         let cancelled = self.work.voice.cancelled().clone();
         let about = Some(call.tool_call_id.as_str());
         let response = session.ask_about(about, None, cancelled, payload.clone());
-        let response = response.await?;
+        let response = response
+            .await
+            .map_err(|error| say_what_helps(error, asked))?;
         let answer = match response.answer(&payload)? {
             Some(Answer::Approve(answer)) if answer.decision == Decision::Approve => answer,
             _ => {
@@ -439,15 +443,52 @@ fn keyless(error: &Error) -> &'static str {
     }
 }
 
-fn not_listed(key: &str, near: Option<&str>) -> No {
+/// Where nobody is there to be asked, the error says what would have let the call run.
+fn say_what_helps(error: Error, asked: Asked<'_>) -> Error {
+    let code = &codes::HEADLESS_INTERACTION_REQUIRED;
+    if !error.is(code.class, code.name) {
+        return error;
+    }
+    let entries = wanted(asked);
+    let (tool, key) = (asked.tool, asked.key);
+    let flags = entries.iter().map(|entry| {
+        let entry = entry.replace('\'', r"'\''");
+        format!("--allow-tool '{entry}'")
+    });
+    let flags = flags.collect::<Vec<_>>().join(" ");
+    let run = if entries.is_empty() {
+        "no `--allow-tool` can let this line run, because it is more than plain commands; `--yolo` can".to_owned()
+    } else {
+        format!("`{flags}` would let this call run")
+    };
+    let message = format!(
+        "{}; {run}, and so would a grant of `{tool}` for `{key}` that is given in a terminal for good",
+        error.message()
+    );
+    let told = Error::new(code.class, code.name, message);
+    let context = error.context().iter();
+    context
+        .fold(told, |told, (key, value)| told.with(key, value.clone()))
+        .with("allowTool", entries)
+        .with("approvalKey", key)
+        .with("toolId", tool)
+}
+
+fn not_listed(asked: Asked<'_>, near: Option<&str>) -> No {
     let near = match near {
-        Some(near) => format!("; the nearest pattern is `{near}`"),
+        Some(near) => format!("; the nearest entry is `{near}`"),
         None => String::new(),
+    };
+    let entries = wanted(asked);
+    let help = match &entries[..] {
+        [] => "; no entry allows a line that is more than plain commands".to_owned(),
+        [one] => format!("; the entry `{one}` would allow it"),
+        several => format!("; the entries `{}` would allow it", several.join("`, `")),
     };
     No {
         source: "mode-gate",
         code: "NotOnAllowlist".to_owned(),
-        reason: format!("`{key}` is not on the allowlist{near}"),
+        reason: format!("`{}` is not on the allowlist{near}{help}", asked.key),
         ..No::default()
     }
 }

@@ -67,7 +67,7 @@ fn settings_hold_confidential_values_and_plain_ones() {
             }},
             "active": {"model": "some-longer-model-id-2"},
             "network": {"deny": ["ads.example.org"]},
-            "securityMode": {"mode": "ask", "allowlist": ["git status *"]},
+            "securityMode": {"mode": "ask", "allowlist": ["bash(git status *)"]},
             "logging": {"sinks": [{"extId": "file-logger-2"}]},
             "contextProviders": {"notes": {"path": "AGENTS.md"}},
             "tools": {"bash": {"blockedPrefixes": ["shutdown"], "home": "/srv/work/house"}}

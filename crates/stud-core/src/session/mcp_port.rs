@@ -24,6 +24,8 @@ impl Around for Session {
             tool,
             key,
             coverage: ApprovalCoverage::Exact,
+            args: None,
+            workspace: None,
         };
         self.rules.lets_run(self.facts.mode, asked).unwrap_or(false)
     }

@@ -248,7 +248,7 @@ settings! {
     SecuritySettings = "securityMode", Own {
         /// Whether a call is asked about, runs if it is on the list, or runs; `--mode` goes before it.
         mode "mode": SecurityMode = SecurityMode::Ask;
-        /// Patterns of approval keys that may run in the mode `allowlist`; `*` stands for anything. The lists of all scopes are added up.
+        /// What may run in the mode `allowlist`: entries such as `bash(git status)` and `read(docs/**)`; [sessions.md](sessions.md#the-allowlist) describes them. The lists of all scopes are added up.
         allowlist "allowlist": Vec<&'a str> = Vec::new();
     }
 

@@ -129,6 +129,9 @@ fn code_of(error: &clap::Error) -> &'static Code {
             &codes::INVALID_MODE
         }
         ErrorKind::ValueValidation if is_about(error, "--param") => &codes::INVALID_PARAM,
+        ErrorKind::ValueValidation if is_about(error, "--allow-tool") => {
+            &codes::ALLOWLIST_ENTRY_INVALID
+        }
         ErrorKind::MissingRequiredArgument
         | ErrorKind::MissingSubcommand
         | ErrorKind::TooFewValues

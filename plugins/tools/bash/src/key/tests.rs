@@ -126,3 +126,18 @@ fn a_line_that_does_more_than_its_name_says_is_its_own_key() {
         assert_eq!(approval_key(line), line);
     }
 }
+
+#[test]
+fn the_corpus_of_command_lines_has_the_keys_it_says() {
+    let corpus = include_str!("../../../../../tests/corpus/command-lines.jsonl");
+    let mut wrong = Vec::new();
+    for record in corpus.lines() {
+        let (key, _, line): (String, String, String) = serde_json::from_str(record).unwrap();
+        let is_name = name(&line).is_some();
+        if is_name != (key == "name") {
+            wrong.push(record);
+        }
+    }
+    assert!(corpus.lines().count() >= 300);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
