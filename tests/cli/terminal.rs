@@ -96,6 +96,8 @@ fn words_of_a_model_are_written_out() {
 #[test]
 fn what_tools_are_asked_for_and_give_is_written_out() {
     let world = home();
+    let asks = json!({"active": {"provider": "echo"}, "securityMode": {"askForReads": true}});
+    world.write("home/settings.json", asks.to_string());
     // A carriage return and a line feed cannot be told from ends of lines once they are on a screen.
     let name = HOSTILE.replace('\r', "");
     world.write(format!("project/{name}.txt"), HOSTILE);

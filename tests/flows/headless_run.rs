@@ -362,3 +362,48 @@ fn each_command_of_a_line_needs_an_entry() {
         );
     });
 }
+
+#[test]
+fn what_only_reads_is_not_asked_about() {
+    in_both_forms(|bench| {
+        bench.world.write("project/a.txt", "text of a\n");
+        let read = r#"!tool read {"path": "a.txt"}"#;
+        let run = bench.headless(&[], read);
+        if bench.layer() != "bundled" {
+            // A tool that is installed under the name is another tool.
+            assert_eq!(run.status, 3, "{run:#?}");
+            return;
+        }
+        assert_eq!(run.result()["result"]["content"], "text of a\n");
+        let record = &bench.audited("Approval")[0]["payload"];
+        assert_eq!(
+            (&record["decision"], &record["source"]),
+            (&json!("approve"), &json!("read-only"))
+        );
+        for call in [
+            r#"!tool list {"path": "."}"#,
+            r#"!tool glob {"pattern": "*"}"#,
+            r#"!tool grep {"pattern": "text"}"#,
+            r#"!tool diff {"oldText": "a", "newText": "b"}"#,
+            "!tool catalog {}",
+        ] {
+            assert_eq!(bench.headless(&[], call).result()["ok"], true, "{call}");
+        }
+        let write = r#"!tool write {"path": "b", "content": ""}"#;
+        assert_eq!(bench.headless(&[], write).status, 3);
+
+        let listed = json!({"mode": "allowlist", "allowlist": ["bash(ls)"]});
+        bench.settings(&json!({"securityMode": listed}));
+        let denied = bench.headless(&[], read).result();
+        assert_eq!(denied["error"]["context"]["code"], "NotOnAllowlist");
+        bench.settings(&json!({"securityMode": {"askForReads": true}}));
+        assert_eq!(bench.headless(&[], read).status, 3);
+        // A project may ask for more questions, and not for fewer.
+        let fewer = json!({"securityMode": {"askForReads": false}});
+        bench
+            .world
+            .write("project/.stud/settings.json", fewer.to_string());
+        bench.trust();
+        assert_eq!(bench.headless(&[], read).status, 3);
+    });
+}

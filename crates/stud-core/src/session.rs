@@ -25,6 +25,7 @@ use crate::ledger::{Draft, transcript_record};
 use crate::limits::Limits;
 use crate::mcp::Mcp;
 use crate::platform;
+use crate::plugin_scope::Scope;
 use crate::prompt_templates::PromptRegistry;
 use crate::recorder::Recorder;
 use crate::registry::Registry;
@@ -241,7 +242,14 @@ impl Session {
     /// Changes the plugins, for the turns to come.
     pub fn set_plugins(&self, registry: Registry) {
         let unasked = self.rules.yolo || self.facts.mode == SecurityMode::Yolo;
-        let roster = Roster::of_registry(&registry, |tool| unasked || !tool.gated);
+        let roster = Roster::of_registry(&registry, |plugin, tool| {
+            let is_bundled = plugin.scope == Scope::Bundled;
+            let is_read = || {
+                self.rules
+                    .is_unasked_read(self.facts.mode, &tool.name, is_bundled)
+            };
+            unasked || !tool.gated || is_read()
+        });
         *lock(&self.plugins) = Arc::new(registry);
         self.revision.fetch_add(1, Ordering::AcqRel);
         self.metrics.extensions_changed(roster);

@@ -324,8 +324,12 @@ fn check_security_mode(path: &Path, members: &Map<String, Value>) -> Result<(), 
                 }
                 entry::check(path, &pointer, patterns.into_iter().flatten())?;
             }
+            "askForReads" if value.is_boolean() => {}
+            "askForReads" => {
+                return Err(misshapen(path, &pointer, "is not `true` or `false`"));
+            }
             _ => {
-                let what = "is not known; there are `mode` and `allowlist`";
+                let what = "is not known; there are `mode`, `allowlist` and `askForReads`";
                 return Err(misshapen(path, &pointer, what));
             }
         }

@@ -17,6 +17,7 @@ use stud_host_api::BoxFuture;
 
 use crate::activate::{Active, Running};
 use crate::executor::CodeOrigin;
+use crate::plugin_scope::Scope;
 use crate::registry::Registry;
 use crate::validate::{Members, schema};
 
@@ -27,6 +28,11 @@ pub(crate) trait ToolSource: Send + Sync + fmt::Debug {
 
     /// The origin of the code that says what an approval covers.
     fn whose(&self) -> CodeOrigin;
+
+    /// Whether it is a plugin that the program carries.
+    fn is_bundled(&self) -> bool {
+        false
+    }
 
     /// The tools it gives.
     fn tools(&self) -> &[ToolDeclaration];
@@ -147,6 +153,10 @@ impl ToolSource for Active {
 
     fn whose(&self) -> CodeOrigin {
         self.identity().whose()
+    }
+
+    fn is_bundled(&self) -> bool {
+        self.identity().scope == Scope::Bundled
     }
 
     fn tools(&self) -> &[ToolDeclaration] {

@@ -18,6 +18,8 @@ pub struct TurnPolicy {
     pub yolo: bool,
     /// What tools are allowed to do.
     pub approvals: Approvals,
+    /// Whether calls of the bundled tools that only read are asked about as well.
+    pub ask_for_reads: bool,
     /// In which order hooks run.
     pub ordering: Ordering,
     /// How often a turn may go back to the model.
@@ -110,6 +112,9 @@ impl TurnPolicy {
         Self {
             yolo: false,
             approvals: Approvals::default(),
+            ask_for_reads: settings
+                .each("securityMode", "askForReads")
+                .any(|set| set.value == true),
             ordering: Ordering::default(),
             max_continuations: turns.max_continuations.value,
             retry: Retry::of(&RetrySettings::of(settings)),
@@ -120,7 +125,20 @@ impl TurnPolicy {
     }
 }
 
+/// The bundled tools that read inside the workspace, or ask the person, and do nothing else.
+const READ_ONLY: [&str; 7] = [
+    "ask-user", "catalog", "diff", "glob", "grep", "list", "read",
+];
+
 impl TurnPolicy {
+    /// Whether a tool runs unasked in the mode `ask`, because all it does is read inside the workspace.
+    ///
+    /// Only tools that the program carries are among these: what any other says about itself does not count.
+    pub fn is_unasked_read(&self, mode: SecurityMode, tool: &str, is_bundled: bool) -> bool {
+        let is_read = is_bundled && READ_ONLY.contains(&tool);
+        mode == SecurityMode::Ask && !self.yolo && !self.ask_for_reads && is_read
+    }
+
     /// Whether the gate lets a call run in this mode, without asking anybody.
     ///
     /// Fails with `Session/ApprovalCacheUnavailable` if what the project allows cannot be read.

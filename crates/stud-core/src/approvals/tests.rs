@@ -86,8 +86,7 @@ fn the_project_remembers_over_processes() {
     assert!(session.scopes().contains(&ApprovalScope::Always));
     session.remember(call, ApprovalScope::Always).unwrap();
     assert_eq!(session.find(call).unwrap(), Some(ApprovalScope::Always));
-    let written: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    let written: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!(
         written[0]["key"],
         serde_json::json!({"toolId": "bash", "approvalKey": "git"})

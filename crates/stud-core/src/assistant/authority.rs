@@ -152,8 +152,14 @@ impl Bench<'_> {
                 return Ok(Err(error));
             }
         };
+        let session = self.work.turn.session();
+        let (mode, tool) = (session.facts().mode, &self.tool.name);
+        let is_read = session
+            .rules()
+            .is_unasked_read(mode, tool, self.giver.is_bundled());
         let verdict = match &key {
             None => Ok(None),
+            Some(_) if is_read => Ok(None),
             Some(key) => self.gate(call, key).await,
         };
         let mut no = match verdict {
@@ -185,7 +191,8 @@ impl Bench<'_> {
         match no {
             None => {
                 if let Some(key) = &key {
-                    self.audit(call, key, "approve", "mode-gate", None);
+                    let source = if is_read { "read-only" } else { "mode-gate" };
+                    self.audit(call, key, "approve", source, None);
                 }
                 Ok(Ok((key, digest)))
             }

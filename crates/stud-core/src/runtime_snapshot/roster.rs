@@ -36,7 +36,7 @@ impl Roster {
     /// Everything in `registry`. `allowed_now` says whether the gate would let a tool run without asking.
     pub fn of_registry(
         registry: &Registry,
-        allowed_now: impl Fn(&ToolDeclaration) -> bool,
+        allowed_now: impl Fn(&Identity, &ToolDeclaration) -> bool,
     ) -> Self {
         let plugins = registry.iter().map(|plugin| &**plugin.identity());
         Self::of(plugins, allowed_now)
@@ -45,7 +45,7 @@ impl Roster {
     /// The same for plugins in the order in which they came up.
     pub fn of<'a>(
         plugins: impl Iterator<Item = &'a Identity>,
-        allowed_now: impl Fn(&ToolDeclaration) -> bool,
+        allowed_now: impl Fn(&Identity, &ToolDeclaration) -> bool,
     ) -> Self {
         let mut plugins: Vec<&Identity> = plugins.collect();
         let extensions = plugins.iter().map(|plugin| extension(plugin)).collect();
@@ -61,7 +61,7 @@ impl Roster {
                 Members::Provider(_) => providers.extend(models(plugin)),
                 Members::Tool(members) => {
                     for declared in &members.tools {
-                        let tool = tool(plugin, declared, allowed_now(declared));
+                        let tool = tool(plugin, declared, allowed_now(plugin, declared));
                         tools.insert(declared.name.as_str(), tool);
                     }
                 }

@@ -250,6 +250,8 @@ settings! {
         mode "mode": SecurityMode = SecurityMode::Ask;
         /// What may run in the mode `allowlist`: entries such as `bash(git status)` and `read(docs/**)`; [sessions.md](sessions.md#the-allowlist) describes them. The lists of all scopes are added up.
         allowlist "allowlist": Vec<&'a str> = Vec::new();
+        /// Ask about calls of the bundled tools that only read, too. One scope that says so is enough.
+        ask_for_reads "askForReads": bool = false;
     }
 
     /// Loggers.

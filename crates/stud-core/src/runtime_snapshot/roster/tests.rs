@@ -97,7 +97,7 @@ fn capabilities(reasoning: &str, window: Value) -> Value {
 }
 
 fn roster(plugins: &[Identity]) -> Roster {
-    Roster::of(plugins.iter(), |tool| !tool.gated)
+    Roster::of(plugins.iter(), |_, tool| !tool.gated)
 }
 
 fn shape(items: &impl serde::Serialize) -> Value {
@@ -234,6 +234,6 @@ fn hooks_are_listed_as_they_fire() {
 
 #[test]
 fn an_empty_registry_gives_an_empty_roster() {
-    let roster = Roster::of_registry(&Registry::default(), |_| true);
+    let roster = Roster::of_registry(&Registry::default(), |_, _| true);
     assert_eq!(roster, Roster::default());
 }
