@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use stud_core::activate::Means;
 use stud_core::environment::{EmbeddedPlugin, Environment};
 use stud_core::host::Hosts;
 use stud_core::launch::{Launch, Launched, Resume, launch};
 use stud_core::limits::Limits;
 use stud_core::platform::Places;
+use stud_core::register::PluginRuntime;
 use stud_core::startup::{Started, prepare, start};
 use stud_tests::{Elf, fixture};
 use tempfile::TempDir;
@@ -113,7 +113,7 @@ impl Home {
     /// Starts every plugin outside any session.
     pub(crate) fn start(&self) -> Started {
         let ground = self.ground(Vec::new());
-        let means = Means {
+        let means = PluginRuntime {
             hosts: Arc::new(Hosts::detached(&ground)),
             limits: Limits::default(),
         };

@@ -167,7 +167,7 @@ fn a_crash_is_no_change() {
         (&json!("torn"), &json!(1))
     );
     assert_eq!(codes(trail), ["Session/AuditTrailTorn"]);
-    // Opening the session mends it.
+    // Opening the session repairs it.
     write(&world, ONE, 2..=2);
     assert_eq!(verify(&world, &[ONE]).0, 0);
 }

@@ -223,7 +223,7 @@ fn a_model_that_the_provider_does_not_have_is_refused() {
     let answer = world.stud(&["--headless", "--json", "hello"]);
     assert_eq!((answer.status, answer.stdout.as_str()), (1, ""));
     let answer = without_surface(answer, "stderr.startup-error");
-    assert_eq!(code(&failure(&answer)), "Validation/ModelNotInProvider");
+    stud_observed::covers!(MODEL_NOT_IN_PROVIDER, failure(&answer));
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_project_that_nobody_decided_about_needs_somebody_to_ask() {
     let answer = world.stud(&["--headless", "--json", "hello"]);
     assert_eq!((answer.status, answer.stdout.as_str()), (1, ""));
     let answer = without_surface(answer, "stderr.startup-error");
-    assert_eq!(code(&failure(&answer)), "Validation/HeadlessTrustRequired");
+    stud_observed::covers!(HEADLESS_TRUST_REQUIRED, failure(&answer));
     for way_in in ["--yolo", "--safe-mode"] {
         let answer = world.stud(&["--headless", way_in, "hello"]);
         assert_eq!(answer.stdout, "USER hello\n", "{answer:#?}");
@@ -295,7 +295,7 @@ fn a_signal_calls_the_turn_off_and_the_session_is_kept() {
         wait_for(&mut out, "ProviderTokensStreamed");
         send(signal, &child);
         if signal != "-INT" {
-            // The first lets the turn come to its end, for which nobody waits here.
+            // The first lets the turn finish, which this test does not wait for.
             send(signal, &child);
         }
         let mut rest = String::new();
@@ -312,7 +312,7 @@ fn a_signal_calls_the_turn_off_and_the_session_is_kept() {
     }
 }
 
-/// Nothing is set, and a turn that would take ten minutes is called off by a single signal.
+/// Nothing is set, and a turn that would take ten minutes is cancelled by a single signal.
 #[test]
 fn a_request_to_end_does_not_wait_for_a_long_turn() {
     let world = World::new();

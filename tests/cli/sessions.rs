@@ -182,7 +182,7 @@ fn a_fork_goes_on_from_where_it_was_made_and_the_origin_stays() {
     );
     assert_eq!(world.stud(&["audit", "verify"]).status, 0);
 
-    // It goes on by itself.
+    // It continues by itself.
     assert_eq!(say(&world, &["--resume", id], "three"), id);
     let records = ask(&world, &["show", id]);
     let said: Vec<String> = records
@@ -228,7 +228,7 @@ fn a_record_that_is_not_there_is_named() {
     let world = World::new();
     let id = say(&world, &[], "hello");
     let refused = failure(&world.stud(&["sessions", "fork", &id, "--at", "99", "--json"]));
-    assert_eq!(code(&refused), "Session/RecordNotFound");
+    stud_observed::covers!(RECORD_NOT_FOUND, refused);
     assert_eq!(refused["context"]["lastSeq"], 5);
     assert_eq!(listed(&world).len(), 1, "nothing is made");
     assert_eq!(
@@ -367,7 +367,7 @@ fn a_session_that_began_nowhere_is_not_resumed() {
         let answer = world.stud(&["--headless", "--json", "--continue", "hello"]);
         let answer = without_surface(answer, "stderr.startup-error");
         let refused = failure(&answer);
-        assert_eq!(code(&refused), "Validation/ProjectRootInvariantViolated");
+        stud_observed::covers!(PROJECT_ROOT_INVARIANT_VIOLATED, refused);
         assert_eq!(refused["context"]["projectRoot"], elsewhere);
     }
 }
@@ -384,4 +384,39 @@ fn a_session_goes_on_in_the_mode_it_began_with() {
     assert_eq!(first["mode"], "allowlist");
     let fresh = world.stud(&["--headless", "hello"]);
     assert!(fresh.stderr.contains("AllowlistWithoutMode"), "{fresh:#?}");
+}
+
+#[test]
+fn sessions_are_removed_by_name_and_by_age() {
+    let world = World::new();
+    let (first, second, third) = (
+        say(&world, &[], "one"),
+        say(&world, &[], "two"),
+        say(&world, &[], "three"),
+    );
+    let [removed] = &ask(&world, &["delete", &second])[..] else {
+        panic!("one document");
+    };
+    assert_eq!(removed["removed"], json!([second]));
+    let ids = |world: &World| {
+        let mut ids: Vec<String> = listed(world)
+            .iter()
+            .map(|session| session["sessionId"].as_str().unwrap().to_owned())
+            .collect();
+        ids.sort_unstable();
+        ids
+    };
+    assert_eq!(ids(&world), [first.clone(), third.clone()]);
+    assert!(!world.home().join("sessions").join(&second).exists());
+    let trail = std::fs::read_to_string(world.home().join("audit.jsonl")).unwrap();
+    assert!(trail.contains("SessionDeleted") && trail.contains(&second));
+    // What is too young stays, and nothing goes unasked.
+    ask(&world, &["prune", "--before", "2000-01-01", "--yes"]);
+    let [shown] = &ask(&world, &["prune", "--before", "9999-01-01"])[..] else {
+        panic!("one document");
+    };
+    assert_eq!(shown["wouldRemove"], json!([first, third]));
+    assert_eq!(ids(&world).len(), 2);
+    ask(&world, &["prune", "--before", "9999-01-01", "--yes"]);
+    assert_eq!(listed(&world), Vec::<Value>::new());
 }

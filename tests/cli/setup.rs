@@ -156,6 +156,9 @@ fn an_answer_that_cannot_be_is_refused_with_its_code() {
         let last = answer.stderr.lines().last().unwrap();
         let diagnostic: Value = serde_json::from_str(last).unwrap();
         assert_eq!(code(&diagnostic), expected, "{answers:?}");
+        if expected == "Validation/DuplicateConfigKey" {
+            stud_observed::covers!(DUPLICATE_CONFIG_KEY, diagnostic);
+        }
         assert!(!answer.stderr.contains("canary"), "{answer:#?}");
         assert_eq!(settings(&world), taken, "nothing is written");
         assert!(!world.path("home/secrets.json").exists());

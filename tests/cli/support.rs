@@ -210,7 +210,7 @@ pub(crate) fn soon(command: &mut Command) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// Makes a pipe: whoever opens it to read waits until someone writes.
+/// Makes a named pipe: opening it to read blocks until a writer opens it.
 pub(crate) fn make_pipe(world: &World, place: &str) {
     let path = world.path(place);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();

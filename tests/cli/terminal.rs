@@ -13,7 +13,7 @@ const HOSTILE: &str = "a\u{1b}]0;title\u{7}b\u{1b}[2Jc\u{202e}d\u{2066}e\u{200b}
 /// The beginning of it, as a person sees it.
 const SEEN: &str = "a\\u{1b}]0;title\\u{7}b\\u{1b}[2Jc\\u{202e}d\\u{2066}e\\u{200b}f\\u{9b}31m";
 
-/// A home with a provider, so that nobody is asked for one.
+/// A home with a provider, so that setup does not ask for one.
 fn home() -> World {
     let world = World::new();
     let settings = json!({"active": {"provider": "echo"}});

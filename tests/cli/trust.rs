@@ -118,7 +118,7 @@ fn set_traps(world: &mut World) {
     world.set("STUD_HOSTILE_MARKER", marker.to_str().unwrap());
 }
 
-/// Lets the world be removed by whoever made it.
+/// Restores the permissions, so that the folder can be removed.
 fn remove_traps(world: &World) {
     let closed = world.path("project/.stud/commands");
     std::fs::set_permissions(closed, std::fs::Permissions::from_mode(0o700)).unwrap();
@@ -256,10 +256,7 @@ fn the_list_of_trusted_projects_lies_in_no_project() {
         let output = stud.args(command).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{stderr}");
-        assert!(
-            stderr.contains("error[Validation/TrustScopeViolation]"),
-            "{stderr}"
-        );
+        stud_observed::covers!(TRUST_SCOPE_VIOLATION, stderr);
     }
     assert!(!world.path("project/.stud/home/trust.json").exists());
     // A link from elsewhere leads to the same place.

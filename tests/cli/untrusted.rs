@@ -1,6 +1,6 @@
-//! A hostile project that nobody trusts, under a tracer: no verb reads below its folder, executes or connects.
+//! A hostile, untrusted project, under a tracer: no verb reads below its folder, executes or connects.
 //!
-//! The verbs come from the program's own help, so that a new one cannot be forgotten: it fails here until somebody says
+//! The verbs come from the program's own help, so that a new one cannot be forgotten: it fails here until this test lists
 //! with which arguments to try it.
 
 use std::collections::BTreeMap;
@@ -111,6 +111,14 @@ fn trials(session: &str) -> BTreeMap<&'static str, Vec<Vec<&str>>> {
         ("sessions show", vec![vec![session]]),
         ("sessions fork", vec![vec![session]]),
         ("sessions export", vec![vec![session]]),
+        ("sessions delete", vec![vec!["ffffffff"]]),
+        ("sessions prune", vec![vec!["--before", "2020-01-01"]]),
+        // An address that is refused: a server that listens does not end.
+        ("serve", vec![vec!["--listen", "0.0.0.0:0"]]),
+        ("control send", vec![vec!["hello"]]),
+        ("control interrupt", vec![vec![]]),
+        ("control capabilities", vec![vec![]]),
+        ("control sessions", vec![vec![]]),
         ("plugin list", vec![vec![], vec!["--json"]]),
         ("plugin info", vec![vec!["echo"], vec!["good-tool"]]),
         (
@@ -123,6 +131,10 @@ fn trials(session: &str) -> BTreeMap<&'static str, Vec<Vec<&str>>> {
             ],
         ),
         ("plugin new", vec![vec!["fresh-tool"]]),
+        (
+            "plugin reload",
+            vec![vec!["good-tool", "--session", session]],
+        ),
         (
             "plugin pin",
             vec![vec!["good-tool"], vec!["good-tool", "--remove"]],

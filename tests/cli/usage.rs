@@ -179,7 +179,7 @@ fn the_program_alone_begins_a_session() {
     let world = World::new();
     let answer = world.stud(&[]);
     assert_eq!((answer.status, answer.stdout.as_str()), (0, ""));
-    // Nobody said anything, so there is nothing to keep.
+    // There was no input, so there is nothing to keep.
     let sessions = std::fs::read_dir(world.home().join("sessions")).unwrap();
     assert_eq!(sessions.count(), 0);
 }

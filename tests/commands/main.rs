@@ -87,13 +87,7 @@ fn a_library_gives_a_command_to_a_session() {
         kind: Some("CommandResulted".to_owned()),
         ..AuditQuery::default()
     };
-    let records = session
-        .books()
-        .trail
-        .as_ref()
-        .unwrap()
-        .query(&query)
-        .unwrap();
+    let records = session.trail().unwrap().query(&query).unwrap();
     let statuses: Vec<_> = records
         .iter()
         .map(|record| &record.payload["status"])

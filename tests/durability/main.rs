@@ -1,4 +1,4 @@
-//! What was acknowledged is there after the process was killed, once, and whatever was going on.
+//! What was acknowledged exists after the process was killed, exactly once, whatever it was doing.
 #![forbid(unsafe_code)]
 #![cfg(test)]
 

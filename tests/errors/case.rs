@@ -1,9 +1,15 @@
-//! What a `case.toml` says.
+//! What a `case.toml` says, and the example of the code's page with it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::page;
+
+/// The case that the page shows.
+pub(crate) const FIRST: &str = "case.toml";
 
 /// One case.
 #[derive(Debug, Default, Deserialize)]
@@ -34,7 +40,7 @@ pub(crate) struct Case {
     /// Variables of the environment the program runs in.
     #[serde(default)]
     pub(crate) env: BTreeMap<String, String>,
-    /// The arguments of `stud`; `{library}` stands for the library's path.
+    /// The arguments of `stud`; `libplugin.so` stands for the library's path.
     ///
     /// Without them the library is checked, or listed if it is installed.
     pub(crate) command: Option<Vec<String>>,
@@ -63,11 +69,27 @@ pub(crate) struct Case {
     /// Whether it is a warning.
     #[serde(default)]
     pub(crate) warning: bool,
-    /// The test that covers a code no command line can bring about: `path/of/file.rs::name`.
-    pub(crate) covered_by: Option<String>,
 }
 
 impl Case {
+    /// The case in the file `path`, and the `Class/Code` that its folders name.
+    ///
+    /// The first case of a code is what its page shows; its file holds only what the page does not say.
+    pub(crate) fn load(path: &Path) -> Result<(Self, String), String> {
+        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+        let mut case: Self = toml::from_str(&text).map_err(|error| error.to_string())?;
+        let name = |path: Option<&Path>| {
+            let name = path.and_then(Path::file_name).unwrap_or_default();
+            name.to_string_lossy().into_owned()
+        };
+        let folder = path.parent();
+        let id = format!("{}/{}", name(folder.and_then(Path::parent)), name(folder));
+        if path.ends_with(FIRST) {
+            page::apply(&mut case, &id)?;
+        }
+        Ok((case, id))
+    }
+
     /// A fixture as it is, checked where it lies.
     pub(crate) fn of(package: &str) -> Self {
         Self {

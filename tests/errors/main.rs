@@ -1,15 +1,17 @@
 //! At least one case for each code: a plugin, a setting or a command line that must be refused with it.
 //!
-//! `tests/errors/<Class>/<Code>/case.toml` says what to do; the code must come out, where the case says so at the
-//! given stage and place. More cases of one code are `case-<name>.toml` beside it.
+//! The example of a code's page is its first case: its manifests, files and command line are laid out and run, and what
+//! it shows must be printed. `tests/errors/<Class>/<Code>/case.toml` adds what the page does not say: the fixture, what
+//! else is prepared, and what the diagnostic must hold. More cases of one code are `case-<name>.toml` beside it.
 //!
-//! `expected.txt`, or `expected-<name>.txt`, is what a person sees; `UPDATE=1` writes it.
+//! `expected.txt`, or `expected-<name>.txt`, is the whole text; `UPDATE=1` writes it, and the output of the page.
+//! A code that no command line brings about has no folder here; a test observes it with `stud_observed::covers!`.
 #![forbid(unsafe_code)]
 
 mod case;
 mod prepare;
-mod covered;
 mod verify;
+mod page;
 mod run;
 mod together;
 mod unopened;

@@ -5,26 +5,14 @@ use std::path::Path;
 use serde_json::Value;
 use stud_tests::{Answer, World};
 
-use crate::case::{Case, Place};
-use crate::covered;
+use crate::case::{Case, FIRST, Place};
+use crate::page;
 use crate::prepare::{Library, prepare};
 use crate::verify;
 
 /// Runs the case in the file `path`; the two folders above it are named after the class and the code.
 pub(crate) fn run(path: &Path) -> Result<(), String> {
-    let name = |path: &Path| {
-        path.file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
-    };
-    let folder = path.parent().unwrap_or(path);
-    let (class, code) = (name(folder.parent().unwrap_or(folder)), name(folder));
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-    let case: Case = toml::from_str(&text).map_err(|error| error.to_string())?;
-    if let Some(reference) = &case.covered_by {
-        return covered::check(reference, &code);
-    }
+    let (case, id) = Case::load(path)?;
     let mut world = World::new();
     let library = prepare(&world, &case)?;
     for (variable, value) in &case.env {
@@ -37,7 +25,7 @@ pub(crate) fn run(path: &Path) -> Result<(), String> {
     let plain: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let json: Vec<&str> = plain.iter().copied().chain(["--json"]).collect();
     let answer = world.stud(&json);
-    let all = found(&case, &answer, &class, &code)?;
+    let all = found(&case, &answer, &id)?;
     verify::diagnostic(&case, &all[0])?;
     verify::status(&case, &answer)?;
     verify::others(&case, &answer, &all)?;
@@ -49,8 +37,12 @@ pub(crate) fn run(path: &Path) -> Result<(), String> {
         verify::never_opened(&world, library, &marker)?;
     }
     let said = world.stud(&plain);
-    let golden = folder
-        .join(name(path).replacen("case", "expected", 1))
+    if path.ends_with(FIRST) {
+        page::compare(&id, &said)?;
+    }
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let golden = path
+        .with_file_name(file.replacen("case", "expected", 1))
         .with_extension("txt");
     verify::golden(&golden, &format!("{}{}", said.stdout, said.stderr))
 }
@@ -59,20 +51,17 @@ fn arguments(case: &Case, library: Option<&Library>) -> Vec<String> {
     let path = library
         .map(|library| library.path.display().to_string())
         .unwrap_or_default();
-    match &case.command {
-        Some(words) => words
-            .iter()
-            .map(|word| word.replace("{library}", &path))
-            .collect(),
-        None if verify::is_list(case) => vec!["plugin".to_owned(), "list".to_owned()],
-        None => vec!["plugin".to_owned(), "check".to_owned(), path],
-    }
+    let words = case.command.clone().unwrap_or_else(|| page::usual(case));
+    words
+        .iter()
+        .map(|word| word.replace(page::LIBRARY, &path))
+        .collect()
 }
 
 /// The diagnostics with the code, wherever the case says they show; at least one.
-fn found(case: &Case, answer: &Answer, class: &str, code: &str) -> Result<Vec<Value>, String> {
+fn found(case: &Case, answer: &Answer, full: &str) -> Result<Vec<Value>, String> {
+    let (class, code) = full.split_once('/').unwrap_or_default();
     let has_code = |said: &Value| said["class"] == class && said["code"] == code;
-    let full = format!("{class}/{code}");
     let mut all = match case.found {
         // A session that could not begin says so on a line of its own.
         Place::Stderr => answer
@@ -88,7 +77,7 @@ fn found(case: &Case, answer: &Answer, class: &str, code: &str) -> Result<Vec<Va
         Place::Diagnostics | Place::Cause => diagnostics(&answer.json()),
     };
     all.retain(|said| match case.found {
-        Place::Cause => said["context"]["cause"] == full.as_str(),
+        Place::Cause => said["context"]["cause"] == full,
         _ => has_code(said),
     });
     if all.is_empty() {

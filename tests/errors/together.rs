@@ -1,4 +1,4 @@
-//! One plugin of each category side by side: what is refused stops nobody else.
+//! One plugin of each category side by side: a refused plugin does not stop the others.
 
 use serde_json::Value;
 use stud_tests::{Elf, World, fixture};

@@ -16,8 +16,7 @@ pub(crate) fn check(cases: &[PathBuf]) -> Result<(), String> {
     }
     let mut refused = 0;
     for path in cases {
-        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-        let case: Case = toml::from_str(&text).map_err(|error| error.to_string())?;
+        let (case, _) = Case::load(path)?;
         if case.fixture.is_none() {
             continue;
         }
@@ -44,7 +43,7 @@ pub(crate) fn check(cases: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
-/// What is switched off is listed and not opened; what lies in a project that nobody trusts is not even listed.
+/// What is disabled is listed and not opened; a plugin in an untrusted project is not even listed.
 pub(crate) fn unwanted() -> Result<(), String> {
     for (place, config, listed) in [
         ("home/ui/hostile", r#"{"enabled": false}"#, true),

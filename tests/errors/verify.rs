@@ -80,7 +80,7 @@ pub(crate) fn status(case: &Case, answer: &Answer) -> Result<(), String> {
     ))
 }
 
-/// A refusal concerns whom it concerns and nobody else.
+/// Only the expected plugins are refused.
 pub(crate) fn others(case: &Case, answer: &Answer, all: &[Value]) -> Result<(), String> {
     if !case.refused.is_empty() {
         let refused: BTreeSet<_> = all

@@ -1,7 +1,7 @@
 //! Approvals: what one yes covers, for how long, and what is said about what it does not cover.
 
 use serde_json::{Value, json};
-use stud_tests::{cause_of, code_of, eventually};
+use stud_tests::{cause_of, eventually};
 
 use crate::bench::{Bench, Ui, approve, deny, in_both_forms};
 
@@ -103,7 +103,7 @@ fn an_approval_for_the_project_outlives_the_process() {
             }])
         );
 
-        // Another process, and a folder below: nobody is asked.
+        // Another process, and a folder below: no prompt is raised.
         let below = r#"!tool gt_note {"path": "src/core/b"}"#;
         assert_eq!(bench.headless(&[], below).result()["ok"], true);
         assert_eq!(ui.asked().len(), 1);
@@ -130,7 +130,7 @@ fn an_approval_for_the_session_ends_with_it() {
 fn without_a_trusted_project_there_is_no_always() {
     in_both_forms(|bench| {
         bench.install("gated-tools", "tools");
-        // An answer that was not offered is none, and the prompt stays open for the next.
+        // An answer that was not offered is refused, and the prompt stays open for the next.
         let always = json!({"do": "respond", "value": {"decision": "approve", "scope": "always"}});
         let hasty = bench.ui("hasty", &json!({"prompts": {"Approve": always}}));
         let mut yes = approve(&json!({"scope": "session"}));
@@ -169,8 +169,7 @@ fn approvals_that_cannot_be_read_approve_nothing() {
         assert_eq!(ui.asked().len(), 1);
         let suppressed = ui.heard("SuppressedError");
         for error in &suppressed {
-            let cause = code_of(&cause_of(error));
-            assert_eq!(cause, "Session/ApprovalCacheUnavailable");
+            stud_observed::covers!(APPROVAL_CACHE_UNAVAILABLE, cause_of(error));
         }
         assert_eq!(suppressed.len(), 2, "it is neither read nor written");
         let kept = std::fs::read_to_string(bench.world.path("project/.stud/approvals.json"));

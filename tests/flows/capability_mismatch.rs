@@ -194,7 +194,7 @@ fn a_session_does_not_begin_with_a_model_that_will_not_do() {
             "{run:#?}"
         );
         assert!(backend.models().is_empty());
-        // Nothing was begun that could be gone on with, and why is on record.
+        // No session was started that could be resumed, and the reason is recorded.
         let session = bench.sessions().pop().unwrap();
         let folder = bench.world.home().join("sessions").join(session);
         let kept = std::fs::read_dir(folder).unwrap();

@@ -1,4 +1,4 @@
-//! Compaction warning: a conversation that fills its window, and gives way to a summary when it must or when somebody asks.
+//! Compaction warning: a conversation that fills its window, and is summarized when it must be or on request.
 
 use serde_json::{Value, json};
 

@@ -56,7 +56,7 @@ fn a_turn_has_one_correlation_id_from_its_first_event_to_its_last() {
         let [start] = &ear.heard("SessionTurnStart")[..] else {
             panic!("one turn was begun");
         };
-        assert_eq!(members(start), ["turnId"]);
+        assert_eq!(members(start), ["inputSeq", "turnId"]);
         let [end] = &ear.heard("SessionTurnEnd")[..] else {
             panic!("one turn was ended");
         };
@@ -219,10 +219,7 @@ fn a_blank_input_is_refused_and_asks_no_model() {
         let lines = ui.lines();
         let call = lines.iter().find(|line| line["call"] == "session.append");
         let error = &call.unwrap()["error"];
-        assert_eq!(
-            (&error["class"], &error["code"]),
-            (&json!("Validation"), &json!("InputInvalid"))
-        );
+        stud_observed::covers!(USER_INPUT_INVALID, error);
         assert_eq!(ui.heard("ProviderRequestStarted").len(), 1);
         assert_eq!(bench.recorded("user_input").len(), 1);
     });

@@ -20,7 +20,7 @@ fn a_denied_call_does_not_run_and_the_model_proposes_again() {
         guarded(bench);
         let ear = bench.ear();
         let result = bench.headless(&["--mode", "yolo"], TWO).result();
-        // The turn went on: the second command ran.
+        // The turn continued: the second command ran.
         assert_eq!(result["result"], json!({"ran": "rm -r /tmp/x"}));
 
         let proposed = ear.heard("ToolInvocationProposed");

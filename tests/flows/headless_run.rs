@@ -1,4 +1,4 @@
-//! Headless run: one input, one answer, and a stop where somebody would have to be asked.
+//! Headless run: one input, one answer, and a halt where a prompt would be needed.
 
 use serde_json::{Value, json};
 
@@ -186,7 +186,7 @@ fn a_halted_session_goes_on_with_a_person() {
         assert_eq!(result["result"], json!({"ran": "ls"}));
         assert_eq!(ui.asked().len(), 1, "nothing was remembered");
 
-        // No model goes on from a call without a result, so it is told that this one was never decided.
+        // No model continues from a call without a result, so it is told that this one was never decided.
         let request = &bench.seen_by("looker")[0];
         let messages = request["messages"].as_array().unwrap();
         let roles: Vec<_> = messages.iter().map(|message| &message["role"]).collect();
@@ -255,7 +255,7 @@ fn a_tool_that_asks_hears_that_nobody_is_there() {
     });
 }
 
-/// Nobody was there who could have answered, so it is not the tool's to decide that the turn goes on.
+/// No interactor was attached, so the tool cannot decide that the turn continues.
 #[test]
 fn a_tool_that_makes_nothing_of_it_does_not_keep_the_turn_going() {
     in_both_forms(|bench| {

@@ -25,7 +25,8 @@ fn a_guard_that_fails_is_no_yes() {
             bench.hook("script-guard", "guard", "TOOL_CALL/pre", config);
             let ear = bench.ear();
             let run = run(bench);
-            failed(&run, "ExtensionHost/HookGuardFailed");
+            assert_eq!(run.status, 1, "{run:#?}");
+            stud_observed::covers!(HOOK_GUARD_FAILED, run.stderr);
             assert!(run.stderr.contains("`guard` on TOOL_CALL/pre failed"));
             assert!(ear.heard("ToolInvocationStarted").is_empty());
             assert!(ear.heard("HookFired").is_empty());
@@ -55,7 +56,9 @@ fn a_transform_that_fails_fails_its_stage() {
             ("RECEIVE_INPUT/pre", json!({"misbehave": "fail"})),
         ] {
             bench.hook("script-transform", "transform", slot, config);
-            failed(&run(bench), "ExtensionHost/HookTransformFailed");
+            let run = run(bench);
+            assert_eq!(run.status, 1, "{run:#?}");
+            stud_observed::covers!(HOOK_TRANSFORM_FAILED, run.stderr);
         }
     });
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::bench::{Bench, in_both_forms};
 
-/// What the model is sent in the next turn, once nobody stands at the door any more.
+/// What the model is sent in the next turn, once the guard is removed.
 fn history_after(bench: &Bench, arguments: &[&str]) -> Vec<Value> {
     std::fs::remove_dir_all(bench.world.path("home/hooks")).unwrap();
     bench.hook("script-observer", "later", "SEND_REQUEST/pre", json!({}));
@@ -61,11 +61,8 @@ fn what_a_guard_refuses_is_never_sent() {
         let ear = bench.ear();
         let run = bench.headless(&[], "my password is hunter2");
         assert_eq!(run.status, 1);
-        assert!(
-            run.stderr.contains("error[Validation/Forbidden]")
-                && run.stderr.contains("no passwords here"),
-            "{run:#?}"
-        );
+        stud_observed::covers!(FORBIDDEN, run.stderr);
+        assert!(run.stderr.contains("no passwords here"), "{run:#?}");
         assert!(ear.heard("ProviderRequestStarted").is_empty());
         assert_eq!(ear.heard("SessionTurnEnd").len(), 1);
         assert_eq!(

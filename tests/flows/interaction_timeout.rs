@@ -1,4 +1,4 @@
-//! Interaction timeout: a tool's prompt that nobody answers in time.
+//! Interaction timeout: a tool's prompt that times out.
 
 use serde_json::{Value, json};
 

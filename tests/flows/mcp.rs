@@ -40,7 +40,7 @@ fn with_fault(bench: &Bench, fault: &str) {
     configure(bench, json!({"s": server(bench, &json!({"env": env}))}));
 }
 
-/// Trusts `s` by hand, as somebody may who writes the file.
+/// Trusts `s` by editing the file by hand.
 fn trusted(bench: &Bench) {
     configure(bench, json!({"s": server(bench, &json!({}))}));
     let entry = json!([{"serverId": "s", "decision": "trusted", "grantedAt": 1}]);
@@ -76,7 +76,7 @@ fn nothing_is_started_before_somebody_trusts_it() {
         configure(bench, json!({"s": server(bench, &json!({}))}));
         let run = bench.headless(&[], "hello");
         assert_eq!(run.answer(), "USER hello");
-        assert!(run.stderr.contains("Session/MCPUntrusted"), "{run:#?}");
+        stud_observed::covers!(MCP_UNTRUSTED, run.stderr);
         let result = bench.headless(&[], SAY).result();
         assert_eq!(result["error"]["class"], "Session");
         assert_eq!(result["error"]["code"], "MCPUntrusted");
@@ -202,7 +202,7 @@ fn another_command_or_another_description_is_asked_about_again() {
             "{said:#?}"
         );
 
-        // Nobody is there to be asked about a change, so nothing of it is used.
+        // No interactor is attached to approve a change, so none of it is used.
         std::fs::remove_dir_all(bench.world.path("home/ui/person")).unwrap();
         with_fault(bench, "described");
         let result = bench.headless(&[], SAY).result();
@@ -252,10 +252,7 @@ fn a_tool_that_fails_says_so() {
         trusted(bench);
         let run = |call: &str| bench.headless(&["--mode", "yolo"], call).result();
         let failed = &run("!tool mcp__s__fail {}")["error"];
-        assert_eq!(
-            (&failed["class"], &failed["code"]),
-            (&json!("ToolTerminal"), &json!("MCPToolFailed"))
-        );
+        stud_observed::covers!(MCP_TOOL_FAILED, failed);
         assert_eq!(failed["context"]["serverId"], "s");
         assert_eq!(failed["context"]["toolName"], "fail");
         assert!(failed["message"].as_str().unwrap().contains("it is broken"));
@@ -470,10 +467,10 @@ fn a_dead_server_is_named_and_the_rest_is_unaffected() {
             (1, "gone", "/no/such/program"),
             (2, "silent", "did not answer within 2000 ms"),
             (3, "crash", "flux capacitor"),
-            (4, "far", "is not there"),
+            (4, "far", "is not available"),
         ] {
             let error = &read(index)["error"];
-            assert_eq!(error["code"], "MCPConnectionLost", "{error:#}");
+            stud_observed::covers!(MCP_CONNECTION_LOST, error);
             assert_eq!(error["context"]["serverId"], server);
             assert!(
                 error["message"].as_str().unwrap().contains(word),
@@ -503,6 +500,7 @@ fn a_server_that_cannot_work_is_named_and_the_others_start() {
             .matches("Validation/MCPServerConfigInvalid")
             .count();
         assert_eq!(named, 4, "{run:#?}");
+        stud_observed::covers!(MCP_SERVER_CONFIG_INVALID, run.stderr);
         assert!(run.stderr.contains("streamable-http"), "{run:#?}");
     });
 }
@@ -514,10 +512,7 @@ fn a_limit_that_is_none_is_named() {
         let file = json!({"mcpServers": {}, "resources": [binding]});
         bench.world.write("home/mcp.json", file.to_string());
         let run = bench.headless(&[], "hello");
-        assert!(
-            run.stderr.contains("Validation/BindingCapExceeded"),
-            "{run:#?}"
-        );
+        stud_observed::covers!(BINDING_CAP_EXCEEDED, run.stderr);
         assert_eq!(run.answer(), "USER hello");
     });
 }
@@ -528,10 +523,7 @@ fn a_broken_trust_list_trusts_nobody() {
         trusted(bench);
         bench.world.write("home/mcp-trust.json", "{");
         let run = bench.headless(&["--yolo"], SAY);
-        assert!(
-            run.stderr.contains("Session/MCPTrustUnavailable"),
-            "{run:#?}"
-        );
+        stud_observed::covers!(MCP_TRUST_UNAVAILABLE, run.stderr);
         assert_eq!(run.result()["error"]["code"], "MCPTrustUnavailable");
         assert_eq!(noted(bench, "started"), 0);
         let kept = std::fs::read_to_string(bench.world.path("home/mcp-trust.json"));
@@ -568,7 +560,7 @@ fn no_process_outlives_the_session() {
         let pid = run.result()["result"]["content"][0]["text"].clone();
         let stat = format!("/proc/{}/stat", pid.as_str().unwrap());
         eventually("the end of what the server started", || {
-            // Nobody may be there to reap it.
+            // It may have no parent to reap it.
             let stat = std::fs::read_to_string(&stat).unwrap_or_default();
             (stat.is_empty() || stat.contains(") Z ")).then_some(())
         });
@@ -588,7 +580,11 @@ fn what_could_deceive_is_left_out_by_name() {
         for entry in std::fs::read_dir(logs).unwrap() {
             text += &std::fs::read_to_string(entry.unwrap().path()).unwrap();
         }
-        assert!(text.contains("MCPOfferInvalid"), "{text}");
+        let line = text.lines().find(|line| line.contains("MCPOfferInvalid"));
+        let record: Value = serde_json::from_str(line.unwrap()).unwrap();
+        let told = |member: &str| record["payload"][member].as_str().unwrap().to_owned();
+        let problem = format!("warning[{}]: {}", told("code"), told("message"));
+        stud_observed::covers!(MCP_OFFER_INVALID, problem);
         assert!(text.contains("u{202e}"), "{text}");
         assert!(!text.contains('\u{202e}'), "{text}");
     });

@@ -261,7 +261,7 @@ fn a_choice_that_cannot_be_written_down_is_not_made() {
         let mut talk = bench.talk(&[]);
         talk.say("hello");
         talk.hears("from a");
-        // Whoever changes settings locks this file, and a folder cannot be.
+        // A change of settings locks this file, and a folder cannot be locked.
         let lock = bench.world.home().join("settings.lock");
         std::fs::create_dir(&lock).unwrap();
         talk.say("/model b");

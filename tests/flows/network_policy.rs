@@ -28,7 +28,7 @@ impl Server {
                 counted.fetch_add(1, Ordering::SeqCst);
                 let head = BufReader::new(&stream).lines().map_while(Result::ok);
                 head.take_while(|line| !line.is_empty()).for_each(drop);
-                // Whoever does not want it may go.
+                // The client may close the connection early.
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage");
             }
         });

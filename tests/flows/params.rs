@@ -181,7 +181,7 @@ fn what_a_model_does_not_heed_is_told_and_stops_nothing() {
         let ear = bench.ear();
         let mut talk = bench.talk(&[]);
         talk.say("/model plain");
-        talk.is_asked("does not heed `reasoningEffort`");
+        talk.is_asked("ignores `reasoningEffort`");
         assert_eq!(talk.end().0, 0);
         let mismatch = json!({
             "missingCapabilities": [], "paramsAffected": ["reasoningEffort"], "direction": "switch-into",
@@ -189,6 +189,9 @@ fn what_a_model_does_not_heed_is_told_and_stops_nothing() {
         assert_eq!(ear.heard("CapabilityMismatch"), [mismatch]);
         let told = &ear.heard("ParamUnsupportedOnActive")[0];
         assert_eq!(told["paramPath"], "reasoningEffort");
+        let mut problem = told.clone();
+        problem["class"] = json!("Validation");
+        stud_observed::covers!(PARAM_UNSUPPORTED_ON_ACTIVE, problem);
         assert!(ear.heard("CapabilityNegotiated").is_empty());
         assert_eq!(bench.audited("ModelSwitch").len(), 1);
     });
@@ -317,8 +320,7 @@ fn a_system_prompt_that_others_speak_through_is_not_left_out() {
 
         let run = bench.headless(&remove, "hello");
         assert_eq!(run.status, 1, "{run:#?}");
-        let code = "error[Validation/SystemModeRemoveLoadBearing]";
-        assert!(run.stderr.contains(code), "{}", run.stderr);
+        stud_observed::covers!(SYSTEM_MODE_REMOVE_LOAD_BEARING, run.stderr);
         assert!(run.stderr.contains("script-context-provider"));
         assert_eq!(asked(bench).len(), 2, "nothing was sent");
     });

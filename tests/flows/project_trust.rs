@@ -183,7 +183,7 @@ fn a_session_that_goes_on_elsewhere_has_the_project_it_began_in() {
         bench.headless(&["--yolo"], CALL).result();
         let session = bench.sessions().pop().unwrap();
         let elsewhere = bench.world.path("elsewhere");
-        // A folder that nobody trusts, with something in it that would be noticed.
+        // An untrusted folder, with content whose use would be noticed.
         bench.world.write("elsewhere/.stud/settings.json", "{");
         let go_on = |way: &[&str]| {
             let mut command = bench.world.command();
@@ -202,7 +202,7 @@ fn a_session_that_goes_on_elsewhere_has_the_project_it_began_in() {
             let (stdout, stderr) = go_on(way);
             assert!(stdout.contains(r#""ran":"ls""#), "{stdout}{stderr}");
         }
-        // Without the trust it goes on without the project, and asks nobody.
+        // Without the trust it continues without the project, and raises no prompt.
         assert_eq!(bench.world.stud(&["trust", "--revoke"]).status, 0);
         let (stdout, stderr) = go_on(&["--continue"]);
         assert!(

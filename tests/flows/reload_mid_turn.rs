@@ -1,10 +1,10 @@
-//! Reload mid-turn: each plugin at the moment that it declared, and nobody else.
+//! Reload mid-turn: each plugin at the moment that it declared, and no other plugin.
 
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, in_both_forms};
 
-/// Three observers of the end of a turn, with the three behaviors, and one that nobody reloads.
+/// Three observers of the end of a turn, with the three behaviors, and one that is not reloaded.
 fn observers(bench: &Bench) {
     for (id, behavior) in [
         ("at-boundary", "in-turn"),

@@ -1,4 +1,4 @@
-//! Session resume: a session goes on in another process where it was left.
+//! Session resume: a session continues in another process where it stopped.
 
 use serde_json::{Value, json};
 

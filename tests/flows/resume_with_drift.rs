@@ -1,4 +1,4 @@
-//! Session resume with drift: the session goes on though something around it has changed.
+//! Session resume with drift: the session continues though its environment has changed.
 
 use std::path::PathBuf;
 
@@ -84,7 +84,7 @@ fn the_newest_session_is_not_passed_over_because_another_store_wrote_it() {
             "filesystem-session-store"
         );
         assert_eq!(error["context"]["sessionId"], sessions[1]);
-        // Once there is a newer one, that is the one to go on with.
+        // Once there is a newer one, that is the one to continue with.
         bench.headless(&["--resume", &sessions[0]], "more").answer();
         assert_eq!(
             bench.headless(&["--continue"], "again").answer(),
@@ -111,7 +111,7 @@ fn a_state_machine_that_is_gone_is_named_and_stays_on_record() {
         assert_eq!(resumed["smRestored"], false);
         assert_eq!(
             resumed["skippedExtensions"],
-            json!([{"extId": "ralph", "reason": "it is not there"}])
+            json!([{"extId": "ralph", "reason": "it is not loaded"}])
         );
         assert_eq!(read(&path)["smState"], machine);
     });

@@ -115,7 +115,7 @@ fn a_value_of_the_project_that_cannot_be_used_gives_way_to_the_one_below() {
         let (value, scope, problems) = effective(bench, key);
         assert_eq!((value, scope), (json!(7), json!("global")));
         assert_eq!(problems, ["SettingsShapeInvalid"]);
-        // The session begins, says so, and shows it to whoever asks.
+        // The session starts, reports the problem, and shows it on request.
         let mut talk = bench.talk(&[]);
         talk.is_asked("`/loop/maxContinuations` is not a whole number of 1 or more");
         talk.say("/health");
@@ -229,7 +229,7 @@ fn the_command_of_the_project_is_the_one_that_runs() {
         greeter(bench, "project/.stud", "z-project");
         let ear = bench.ear();
         let mut talk = bench.talk(&[]);
-        // Whoever is answered is past the beginning, and finds every command in its place.
+        // An answered input means that startup is over and every command is registered.
         talk.say("hello");
         talk.hears("USER hello");
         talk.say("/greet Ada");

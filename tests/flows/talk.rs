@@ -69,7 +69,7 @@ impl Talk {
 
 impl Drop for Talk {
     fn drop(&mut self) {
-        // A test that fails leaves nobody behind, and shows what was said.
+        // A failing test leaves no process behind, and shows the output.
         let _ = self.child.kill();
         let _ = self.child.wait();
         println!("{}\n{}", self.stdout.so_far(), self.stderr.so_far());

@@ -440,11 +440,7 @@ fn an_unusable_key_is_refused_whatever_the_mode() {
                 let call = format!(r#"!tool gt_run {{"command": "{command}"}}"#);
                 let result = bench.headless(&["--mode", mode], &call).result();
                 let error = &result["error"];
-                assert_eq!(
-                    (&error["class"], &error["code"]),
-                    (&json!("Validation"), &json!("ApprovalKeyInvalid")),
-                    "{command}"
-                );
+                stud_observed::covers!(APPROVAL_KEY_INVALID, error);
                 assert_eq!(error["context"]["reason"], reason);
                 assert_eq!(failure(bench)["reason"], "approval-key-failed");
             }
@@ -468,13 +464,7 @@ fn a_tool_that_cannot_derive_its_key_is_refused_and_the_turn_goes_on() {
                 .headless(&[], &format!("!tool gt_run {call}"))
                 .result();
             let error = &result["error"];
-            assert_eq!(
-                (&error["class"], &error["code"]),
-                (
-                    &json!("ToolTerminal"),
-                    &json!("ApprovalKeyDerivationFailed")
-                )
-            );
+            stud_observed::covers!(APPROVAL_KEY_DERIVATION_FAILED, error);
             assert_eq!(error["context"]["extId"], "gated-tools");
         }
         assert!(ui.asked().is_empty());

@@ -1,4 +1,4 @@
-//! Plugins that break the rules at run time: the host lives, names the culprit, and the others go on.
+//! Plugins that break the rules at run time: the host lives, names the culprit, and the others continue.
 #![forbid(unsafe_code)]
 
 use std::time::{Duration, Instant};
@@ -105,10 +105,8 @@ fn cancelling_a_call_reaches_the_plugin() {
     let hostile = started.registry.get("hostile").unwrap();
     let source = CancellationSource::new();
     let cancel = source.clone();
-    std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(20));
-        cancel.cancel();
-    });
+    // Before the call or while it runs: it ends in the same way.
+    std::thread::spawn(move || cancel.cancel());
     let request = question("none");
     let call = hostile.interact(&request, CallContext::new(source.token(), "{}"));
     assert_eq!(block_on(call).unwrap_err().code(), "ToolCancelled");

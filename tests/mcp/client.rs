@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use stud_core::executor::block_on;
-use stud_core::mcp::Binding;
+use stud_core::mcp::ResourceBinding;
 use stud_host_api::metrics::{McpStatus, Source};
 use stud_host_api::prompt::PromptFilter;
 use stud_host_api::resource::ResourceFilter;
@@ -95,7 +95,7 @@ fn a_bound_resource_is_cut_at_its_limit() {
     let mcp = bench.live.session().mcp();
     let bind = |uri: &str, most: u64| {
         let binding = json!({"serverId": "s", "uri": uri, "maxBytes": most});
-        block_on(mcp.bind(Binding::read(&binding).unwrap()))
+        block_on(mcp.bind(ResourceBinding::read(&binding).unwrap()))
     };
     let bound = bind("memo://long", 7).unwrap();
     assert_eq!((&*bound.content, bound.truncated), (&b"long lo"[..], true));
@@ -109,9 +109,10 @@ fn an_empty_resource_is_missing() {
     let mcp = bench.live.session().mcp();
     for uri in ["memo://empty", "memo://no-such"] {
         let binding = json!({"serverId": "s", "uri": uri, "maxBytes": 9});
-        let error = block_on(mcp.bind(Binding::read(&binding).unwrap())).unwrap_err();
+        let error = block_on(mcp.bind(ResourceBinding::read(&binding).unwrap())).unwrap_err();
         assert_eq!(error.code(), "ResourceMissing");
-        assert_eq!(error.context()["cause"], "ToolTerminal/MCPResourceEmpty");
+        let error = serde_json::to_value(&error).unwrap();
+        stud_observed::covers!(MCP_RESOURCE_EMPTY, error);
     }
 }
 
@@ -120,7 +121,7 @@ fn a_server_that_is_not_there_is_refused() {
     let bench = Bench::of(&[]);
     let mcp = bench.live.session().mcp();
     let consumed = block_on(mcp.consume("t", "hello", BTreeMap::new()));
-    assert_eq!(consumed.unwrap_err().code(), "MCPServerNotRegistered");
+    stud_observed::covers!(MCP_SERVER_NOT_REGISTERED, consumed.unwrap_err());
     let forgotten = block_on(mcp.forget("t"));
     assert_eq!(forgotten.unwrap_err().code(), "MCPServerNotRegistered");
 }
@@ -137,7 +138,7 @@ fn what_is_forgotten_is_asked_about_again() {
     let health = session.mcp().health();
     assert_eq!((health[0].trusted, health[0].healthy), (false, false));
     assert_eq!(bench.info("s").tool_count, 0);
-    // The next use settles it anew; here everybody is trusted in advance.
+    // The next use decides it again; here every server is trusted in advance.
     assert_eq!(bench.say("back"), "back");
 }
 

@@ -93,7 +93,7 @@ fn a_manifest_changed_at_random_is_refused_or_loaded_and_nothing_else() {
     assert_eq!(answer.status, 0, "{answer:?}");
     let plugins = answer.json()["plugins"].clone();
     let installed = plugins.as_array().unwrap().iter();
-    // Some of those that the program carries are switched off.
+    // Some of those that the program carries are disabled.
     for plugin in installed.filter(|plugin| plugin["scope"] != "bundled") {
         let refused =
             plugin["status"] == "disabled" && plugin["diagnostics"][0]["code"].is_string();

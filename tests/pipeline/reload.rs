@@ -95,5 +95,5 @@ fn a_store_is_never_reloaded() {
         .ext_id
         .to_string();
     let why = started.reload(&core.ground, &core.means, &id).unwrap_err();
-    assert_eq!(why.code.to_string(), "ExtensionHost/LifecyclePhaseInvalid");
+    stud_observed::covers!(LIFECYCLE_PHASE_INVALID, why);
 }

@@ -222,15 +222,15 @@ fn tools_that_are_made_to_fail_do() {
         error
     );
     let before = ui.all_seen().len();
-    let limit = "ToolTerminal/RepromptLimit";
-    assert_eq!(failed(&live, "fx_loop", &json!({})), limit);
+    let looping = call(&live, "fx_loop", &json!({}));
+    stud_observed::covers!(REPROMPT_LIMIT, looping["error"]);
     assert_eq!(ui.all_seen().len() - before, 11, "one prompt and ten more");
     assert_eq!(
         failed(&live, "fx_panic", &json!({})),
         error,
         "a panic has no code of the tool's own"
     );
-    live.session().part_with("one");
+    live.session().detach_plugin("one");
     live.session().prompts().depart("one");
     let nobody = failed(&live, "fx_throw", &json!({"where": "timeout"}));
     assert_eq!(nobody, "ToolTerminal/InteractionUnavailable");

@@ -239,12 +239,10 @@ fn without_a_summary_nothing_is_sent_and_nothing_is_lost() {
     let bench = full();
     let before = bench.live.session().conversation().len();
     bench.answers(&json!({"failSummary": "RateLimited"}));
-    let (code, facts) = bench.refused(&long(&long(&long("in the last turn"))));
-    assert_eq!(code, "ProviderTransient/SummarizeFailed");
-    assert!(
-        facts["cause"].as_str().unwrap().ends_with("RateLimited"),
-        "{facts}"
-    );
+    let error = bench.failed(&long(&long(&long("in the last turn"))));
+    stud_observed::covers!(SUMMARIZE_FAILED, error);
+    let cause = error.context()["cause"].as_str().unwrap();
+    assert!(cause.ends_with("RateLimited"), "{cause}");
     let failed = bench.ear.named("CompactionFailed");
     assert_eq!(failed["payload"]["errorCode"], "SummarizeFailed");
     assert_eq!(bench.live.session().conversation().len(), before + 1);
@@ -272,9 +270,10 @@ fn a_conversation_that_still_fits_goes_on_without_a_summary() {
 #[test]
 fn what_cannot_be_made_to_fit_is_refused_at_once() {
     let bench = Bench::new(json!({"window": 300}));
-    let (code, facts) = bench.refused(&long(&long(&long("too much"))));
-    assert_eq!(code, "Validation/ContextOverflow");
-    assert!(facts["totalTokens"].as_u64() > Some(300), "{facts}");
+    let error = bench.failed(&long(&long(&long("too much"))));
+    stud_observed::covers!(CONTEXT_OVERFLOW, error);
+    let total = error.context()["totalTokens"].as_u64();
+    assert!(total > Some(300), "{total:?}");
     assert!(bench.asked().is_empty());
     let bench = Bench::new(json!({"window": 10}));
     let (code, facts) = bench.refused("the tools alone are too much");

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use stud_contract_meta::Error;
 use stud_core::assistant::Answered;
 use stud_core::resources::{FetchError, Fetched, ResourceDriver};
 use stud_core::session::Ending;
@@ -63,15 +64,19 @@ impl Bench {
         self.live.say_to("script-provider", MODEL, text).answered()
     }
 
-    /// The code that saying this ends with.
-    pub(crate) fn refused(&self, text: &str) -> (String, Value) {
+    /// The error that saying this ends with.
+    pub(crate) fn failed(&self, text: &str) -> Error {
         match self.say(text).ending {
-            Ending::Failed(error) => {
-                let code = format!("{}/{}", error.class(), error.code());
-                (code, Value::Object(error.context().clone()))
-            }
+            Ending::Failed(error) => error,
             other => panic!("{other:?}"),
         }
+    }
+
+    /// The code and the context of the error that saying this ends with.
+    pub(crate) fn refused(&self, text: &str) -> (String, Value) {
+        let error = self.failed(text);
+        let code = format!("{}/{}", error.class(), error.code());
+        (code, Value::Object(error.context().clone()))
     }
 
     /// Every request so far.
@@ -310,8 +315,7 @@ fn a_changed_system_prompt_counts_from_the_next_request_on() {
         .collect();
     assert_eq!(systems, [Value::Null, "First.".into(), "And then.".into()]);
     bench.world.write("home/system.md", [0xff]);
-    let (code, _) = bench.refused("four");
-    assert_eq!(code, "Validation/SystemPromptUnreadable");
+    stud_observed::covers!(SYSTEM_PROMPT_UNREADABLE, bench.failed("four"));
     assert_eq!(bench.asked().len(), 3);
 }
 
@@ -320,10 +324,10 @@ fn a_credential_ends_the_request_whoever_can_be_done_without() {
     let bench = Bench::new(json!({"context": {"graceful": ["script-context-provider"]}}));
     let text = "Use ghp_16C7e42F292c6912E7 to push.";
     bench.adds(&json!({"return": [fragment("prompt-fragment", text, 1, 0)]}));
-    let (code, facts) = bench.refused("push");
-    assert_eq!(code, "Validation/ContextContainsForbiddenSource");
+    let error = bench.failed("push");
+    stud_observed::covers!(CONTEXT_CONTAINS_FORBIDDEN_SOURCE, error);
     assert_eq!(
-        facts,
+        Value::Object(error.context().clone()),
         json!({
             "ownerExtId": "script-context-provider",
             "fragmentKind": "prompt-fragment",
@@ -355,12 +359,13 @@ fn a_provider_that_fails_ends_the_request_unless_it_can_be_done_without() {
             if graceful {
                 bench.say("hello");
             } else {
-                let (code, facts) = bench.refused("hello");
-                assert_eq!(code, "ExtensionHost/ContextProviderFailed");
+                let error = bench.failed("hello");
+                stud_observed::covers!(CONTEXT_PROVIDER_FAILED, error);
+                let facts = error.context();
                 assert_eq!(facts["ownerExtId"], "script-context-provider");
                 assert!(
                     facts["cause"].as_str().unwrap().ends_with(reason),
-                    "{facts}"
+                    "{error:?}"
                 );
             }
             let told = json!({
@@ -389,7 +394,7 @@ fn a_provider_that_hangs_is_passed_over_until_it_comes_back() {
     let problem = snapshot.diagnostics.recent.last().unwrap();
     assert_eq!(problem.source, "script-context-provider");
 
-    // It is not asked again meanwhile, so nobody waits for it a second time.
+    // It is not asked again meanwhile, so no request waits for it a second time.
     bench.say("two");
     let asked = bench.ear.all_named("AssemblyStarted");
     assert_eq!(asked[1]["payload"]["providerCount"], 0);
@@ -432,8 +437,9 @@ fn what_stands_in_the_settings_or_was_resolved_does_not_leave() {
     adds("the level is info");
     bench.say("fine");
     adds("token-of-the-service, and token-of-others");
-    let (code, facts) = bench.refused("hello");
-    assert_eq!(code, "Validation/LLMContextLeak");
+    let error = bench.failed("hello");
+    stud_observed::covers!(LLM_CONTEXT_LEAK, error);
+    let facts = error.context();
     let violation = |source: &str, identifier: &str| {
         json!({
             "source": source,
@@ -457,7 +463,7 @@ fn what_stands_in_the_settings_or_was_resolved_does_not_leave() {
     adds("the token is token-of-the-service");
     bench.say("use token-of-the-service");
     assert_eq!(bench.asked().len(), 2);
-    // And what was said once is no leak when the conversation goes on.
+    // And what was said once is not a leak when the conversation continues.
     adds("");
     bench.say("go on");
     assert_eq!(bench.asked().len(), 3);
@@ -558,9 +564,9 @@ fn a_bound_resource_is_told_as_what_it_is() {
 fn a_window_is_a_number_of_tokens() {
     for window in [json!(0), json!(-5), json!(1.5), json!("large")] {
         let bench = Bench::new(json!({"window": window}));
-        let (code, facts) = bench.refused("hello");
-        assert_eq!(code, "Validation/ModelWindowInvalid", "{window}");
-        assert_eq!(facts["modelId"], MODEL);
+        let error = bench.failed("hello");
+        stud_observed::covers!(MODEL_WINDOW_INVALID, error);
+        assert_eq!(error.context()["modelId"], MODEL);
         bench.ear.named("SessionTurnEnd");
         assert!(bench.told().is_empty(), "{window}");
     }

@@ -43,7 +43,7 @@ fn one_of_two_leaves_and_the_other_answers() {
     let talking = propose(&live);
     let request = one.saw("Approve");
     two.saw("Approve");
-    live.session().part_with("one");
+    live.session().detach_plugin("one");
     one.called_off(&request["interactionId"]);
     assert_eq!(live.session().prompts().open_count(), 1);
     world.write("go", "");
@@ -63,7 +63,7 @@ fn when_the_last_one_stays_away_the_turn_halts() {
 
     let talking = propose(&live);
     let request = one.saw("Approve");
-    live.session().part_with("one");
+    live.session().detach_plugin("one");
     one.called_off(&request["interactionId"]);
     let error = halted(talking);
     assert_eq!(code_of(&error), "Validation/HeadlessInteractionRequired");
@@ -128,8 +128,8 @@ fn whoever_comes_after_all_have_failed_is_asked() {
     // One who dismissed it is there, so it waits for however long it takes.
     assert!(!talking.is_over());
     let plugin = live.session().plugins().get("one").cloned().unwrap();
-    live.session().part_with("one");
-    live.session().attend(&plugin);
+    live.session().detach_plugin("one");
+    stud_core::participants::join(live.session(), &plugin);
     let answered = talking.answered();
     assert_eq!(answered.text, r#"RESULT {"ok":true,"result":"0 lines"}"#);
     live.session().close().unwrap();
@@ -153,10 +153,10 @@ fn who_comes_back_in_time_is_asked_again() {
     let talking = propose(&live);
     let request = one.saw("Approve");
     let plugin = live.session().plugins().get("one").cloned().unwrap();
-    live.session().part_with("one");
+    live.session().detach_plugin("one");
     one.called_off(&request["interactionId"]);
     assert!(!talking.is_over());
-    live.session().attend(&plugin);
+    stud_core::participants::join(live.session(), &plugin);
     let answered = talking.answered();
     assert_eq!(answered.text, r#"RESULT {"ok":true,"result":"0 lines"}"#);
     let seen = one.all_seen();
@@ -183,13 +183,13 @@ fn a_tools_own_prompt_waits_for_whoever_comes() {
     let talking = live.say(r#"!tool ask_user {"question": "Your name?"}"#);
     let request = one.saw("ToolInput");
     let plugin = live.session().plugins().get("one").cloned().unwrap();
-    live.session().part_with("one");
+    live.session().detach_plugin("one");
     one.called_off(&request["interactionId"]);
-    // Nobody counts as there any more, whether the wait for them is over or not.
+    // No interactor counts as attached any more, whether the grace period is over or not.
     live.session().prompts().depart("one");
     assert_eq!(live.session().prompts().open_count(), 1);
     assert!(!talking.is_over());
-    live.session().attend(&plugin);
+    stud_core::participants::join(live.session(), &plugin);
     let answered = talking.answered();
     assert_eq!(
         answered.text,
@@ -245,7 +245,7 @@ fn approval_in_advance_answers_by_rule_and_tells_nobody_that_someone_did() {
     let answered = propose(&live).answered();
     assert_eq!(answered.text, r#"RESULT {"ok":true,"result":"0 lines"}"#);
 
-    // Nobody invents what a person would have typed into a form.
+    // Form input is never invented.
     let form = json!({
         "kind": "ToolInput",
         "payload": {
@@ -268,7 +268,7 @@ fn approval_in_advance_answers_by_rule_and_tells_nobody_that_someone_did() {
     let records = tool
         .call("audit.query", &json!({"class": "Approval"}))
         .unwrap();
-    // The gate lets the call pass, and nobody is asked even by rule.
+    // The gate lets the call pass, and no prompt is raised even by rule.
     let [decided] = records.as_array().unwrap().as_slice() else {
         panic!("one call was judged: {records:#}");
     };

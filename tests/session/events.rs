@@ -76,13 +76,13 @@ fn a_late_subscriber_starts_at_the_present_and_may_read_the_past() {
         let event = json!({"name": "Scripted", "payload": {"count": count}});
         one.door.call("events.publish", &event).unwrap();
     };
-    live.session().part_with("late");
+    live.session().detach_plugin("late");
     let before = late.lines().len();
     publish(1);
     let note = json!({"kind": "note", "text": "while you were away"});
     one.door.call("session.append", &note).unwrap();
     one.heard("Scripted");
-    live.session().attend(&plugin);
+    stud_core::participants::join(live.session(), &plugin);
     publish(2);
     let first = late.heard("Scripted");
     assert_eq!(first["payload"], json!({"count": 2}));

@@ -251,7 +251,7 @@ fn live(probe: &Probe, form: Form) -> Life {
         Form::Library => install(&world, probe.package, probe.folder),
         Form::Embedded => bundled.push((probe.embedded)()),
     }
-    // Somebody answers what the probe asks.
+    // A UI answers what the probe asks.
     let answers = json!({"prompts": {"*": {"do": "reject"}}});
     ui_as(&world, "answerer", &answers, deaf);
     let live = world.live(bundled);

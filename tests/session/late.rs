@@ -229,7 +229,7 @@ fn a_prompt_stays_open_when_its_session_is_left() {
     live.session().close().unwrap();
     drop(live);
 
-    // It was said, and nobody has answered it yet.
+    // It was submitted, and is not answered yet.
     let live = resume(&world);
     assert!(live.session().prompts().detached().is_empty());
     let text = live.listen().answered().text;

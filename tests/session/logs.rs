@@ -87,7 +87,7 @@ fn a_logger_that_fails_at_a_record_is_named_once_for_it() {
     world.write("home/loggers/good-logger/config.json", config.to_string());
     let live = world.live(vec![echo::stud_plugin()]);
     live.say("hello").answered();
-    let trail = live.session().books().trail.as_ref().unwrap();
+    let trail = live.session().trail().unwrap();
     let (told, others) = eventually("a report of each failure", || {
         let records = trail.query(&AuditQuery::default()).unwrap().into_iter();
         let (told, others): (Vec<_>, Vec<_>) =

@@ -20,11 +20,8 @@ fn a_model_that_is_declared_twice_counts_as_it_was_declared_first() {
     let [record] = &suppressed[..] else {
         panic!("{suppressed:#?}");
     };
-    assert_eq!(
-        record["payload"]["reason"],
-        "Validation/DuplicateModelDeclaration"
-    );
     let cause = record["payload"]["cause"].as_str().unwrap();
+    stud_observed::covers!(DUPLICATE_MODEL_DECLARATION, cause);
     assert!(
         cause.contains("`twice` declares the model `m` twice"),
         "{cause}"

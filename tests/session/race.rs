@@ -130,7 +130,7 @@ fn of_four_a_no_wins_too_and_those_who_do_not_answer_win_nothing() {
             "extId": "clear",
         })
     );
-    // Whoever hears no events learns it from its call alone.
+    // An interactor that receives no events learns it from its call alone.
     deaf_one.called_off(&id);
     let heard = |line: &Value| line["heard"].is_string();
     assert!(!deaf_one.lines().iter().any(heard));
@@ -181,7 +181,7 @@ fn however_quick_one_is_the_other_is_asked_too_and_told_that_it_lost() {
     let ids: Vec<Value> = (0..PROMPTS)
         .map(|_| ask(&tool).result().unwrap()["interactionId"].take())
         .collect();
-    // At once: whoever was slow over the last prompt has still to be asked.
+    // Immediately: an interactor that was slow over the last prompt has still to be asked.
     live.session().close().unwrap();
 
     let mut said = Vec::new();
@@ -259,7 +259,7 @@ fn a_late_answer_is_told_so_and_changes_nothing() {
         response["interactionId"]
     );
 
-    // The one that returned its answer too late has nobody to tell it, but it is on record.
+    // The one that returned its answer too late gets no error, but it is recorded.
     let late = eventually("the late answer on record", || {
         let query = json!({"class": "Interaction", "kind": "InteractionLate"});
         let found = tool.call("audit.query", &query).unwrap();
@@ -472,7 +472,7 @@ impl Interactor for Watch {
         request: &'a Request,
         _: CancellationToken,
     ) -> std::pin::Pin<Box<dyn Future<Output = Result<Response>> + Send + 'a>> {
-        *self.asked_at.lock().unwrap() = Some(self.session.books().bus.last_seq());
+        *self.asked_at.lock().unwrap() = Some(self.session.bus().last_seq());
         Box::pin(std::future::ready(Ok(Response::rejected(request, "no"))))
     }
 }
@@ -581,12 +581,12 @@ fn who_joins_late_is_asked_what_is_being_asked() {
     let tool = probe(&world, "probe-tool", "tools");
     let live = world.live(vec![]);
     let late = live.session().plugins().get("two").cloned().unwrap();
-    live.session().part_with("two");
+    live.session().detach_plugin("two");
 
     let asked = ask(&tool);
     let request = one.saw("Ask");
     assert!(two.all_seen().is_empty());
-    live.session().attend(&late);
+    stud_core::participants::join(live.session(), &late);
     let response = asked.result().unwrap();
     assert_eq!(response["value"], json!({"text": "Bob"}));
     assert_eq!(two.saw("Ask"), request);
@@ -628,8 +628,8 @@ fn an_interactor_of_an_older_protocol_is_not_asked_what_it_cannot_know() {
     assert_eq!(old.all_seen().len(), 1);
     new.saw("ToolInput");
 
-    // With the new one gone nobody is left who could be asked.
-    live.session().part_with("new");
+    // With the new one gone no interactor is left.
+    live.session().detach_plugin("new");
     let answered = live
         .say(r#"!tool ask_user {"question": "Your name?"}"#)
         .answered();

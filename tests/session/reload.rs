@@ -1,4 +1,4 @@
-//! A UI that is built anew while a session goes on.
+//! A UI that is rebuilt during a session.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Sessions that are left, in good order or not, and gone on with.
+//! Sessions that end, cleanly or not, and are resumed.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -354,7 +354,7 @@ fn what_another_version_kept_is_handled_as_the_plugin_says() {
             let useless = json!({"of": "one", "slotVersion": "1.5.0", "data": {}});
             one.door.call("slot.write", &useless).unwrap();
             let failed = one.door.call("slot.migrate", &migrate).unwrap_err();
-            assert_eq!(code_of(&failed), "Session/SlotMigrationFailed");
+            stud_observed::covers!(SLOT_MIGRATION_FAILED, failed);
             let facts = json!({
                 "extId": "one",
                 "storedVersion": "1.5.0",
@@ -415,7 +415,7 @@ fn a_turn_that_is_called_off_leaves_no_call_without_a_result() {
 
 /// What is on record of the times a session was saved.
 fn saves(live: &Live) -> Vec<serde_json::Map<String, Value>> {
-    let trail = live.session().books().trail.as_ref().unwrap();
+    let trail = live.session().trail().unwrap();
     let query = AuditQuery {
         kind: Some("save".to_owned()),
         ..AuditQuery::default()

@@ -1,4 +1,4 @@
-//! Secrets: handed to whoever asked for them, and written down nowhere.
+//! Secrets: returned to the asker, and recorded nowhere.
 
 use std::path::Path;
 

@@ -135,7 +135,7 @@ impl Ui {
         seen.map(|mut line| line["request"].take()).collect()
     }
 
-    /// The line that says this prompt was called off, as soon as it is there.
+    /// The line that reports the cancellation of this prompt, once it is written.
     pub(crate) fn called_off(&self, interaction_id: &Value) -> Value {
         self.line("a prompt that is called off", |line| {
             line["calledOff"].is_string() && line["interactionId"] == *interaction_id

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use stud_core::activate::Means;
 use stud_core::environment::{EmbeddedPlugin, Environment};
 use stud_core::host::Hosts;
 use stud_core::limits::Limits;
 use stud_core::platform::Places;
+use stud_core::register::PluginRuntime;
 use stud_core::startup::{Started, start};
 
 use crate::world::World;
@@ -18,7 +18,7 @@ pub struct Core {
     /// Where things are.
     pub ground: Environment,
     /// How plugins are run: impatiently.
-    pub means: Means,
+    pub means: PluginRuntime,
 }
 
 impl World {
@@ -30,7 +30,7 @@ impl World {
         };
         let ground = Environment::survey(places, bundled)
             .unwrap_or_else(|why| crate::world::fail(&why.to_string()));
-        let means = Means {
+        let means = PluginRuntime {
             hosts: Arc::new(Hosts::detached(&ground)),
             limits: Limits {
                 lifecycle: Duration::from_secs(2),

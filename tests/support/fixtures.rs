@@ -50,7 +50,7 @@ pub struct Carried {
 ///
 /// # Panics
 ///
-/// When there is none, so that the program's own manifest was misread.
+/// When there is no plugin, so that the program's own manifest was misread.
 pub fn carried() -> Vec<Carried> {
     let manifest = workspace_root().join("crates/stud/Cargo.toml");
     let manifest = fs::read_to_string(manifest).unwrap_or_default();
@@ -102,7 +102,7 @@ fn is_current(slim: &Path, library: &Path) -> bool {
     changed(slim).is_ok_and(|made| changed(library).is_ok_and(|built| built < made))
 }
 
-/// Strips a library, one process at a time: whoever comes second finds it done.
+/// Strips a library, one process at a time: the second one finds it done.
 fn strip(library: &Path, slim: &Path, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let alone = fs::File::create(folder.join("lock"))?;
@@ -120,7 +120,7 @@ fn strip(library: &Path, slim: &Path, folder: &Path) -> io::Result<()> {
     if !stripped.success() {
         return Err(io::ErrorKind::Unsupported.into());
     }
-    // Nobody opens the copies of what was built before, and a few hundred builds fill a disk.
+    // Copies of earlier builds are never opened again, and a few hundred builds fill a disk.
     let copies = fs::read_dir(opened_copies()).into_iter().flatten();
     for copy in copies.flatten() {
         let _ = fs::remove_file(copy.path().join(library.file_name().unwrap_or_default()));

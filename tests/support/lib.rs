@@ -9,6 +9,7 @@ mod wait;
 mod core;
 mod door;
 mod live;
+mod served;
 mod terminal;
 
 pub use core::Core;
@@ -19,6 +20,7 @@ pub use fixtures::{
 };
 pub use live::{Live, Talking, impatient};
 pub use patch::{Elf, section_of};
+pub use served::{Client, Fetched, Served};
 pub use terminal::Terminal;
 pub use wait::eventually;
 pub use world::{Answer, World};

@@ -121,8 +121,8 @@ impl Live {
                 Ok(())
             }
         }
-        let bus = &self.session().books().bus;
-        bus.subscribe(Arc::new(Ear(heard)), Service::Shared);
+        self.session()
+            .subscribe(Arc::new(Ear(heard)), Service::Shared);
     }
 }
 

@@ -31,9 +31,13 @@ impl Terminal {
             let end = screen.try_clone();
             Stdio::from(end.unwrap_or_else(|error| fail(&error.to_string())))
         };
+        // Which screen has the terminal is for the test to say.
+        if !command.get_envs().any(|(name, _)| name == "TERM") {
+            command.env("TERM", "dumb");
+        }
         let spawned = command.stdin(end()).stdout(end()).stderr(end()).spawn();
         let child = spawned.unwrap_or_else(|error| fail(&error.to_string()));
-        // The terminal ends with the program, so nobody else may hold on to it.
+        // The terminal ends with the program, so no other descriptor may stay open.
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -57,6 +61,11 @@ impl Terminal {
             seen,
             reader: Some(reader),
         }
+    }
+
+    /// The process id of the program.
+    pub fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).unwrap_or(-1)
     }
 
     /// Types keys, one after the other.
@@ -95,7 +104,7 @@ impl Terminal {
         let status = eventually("the end of the program", || {
             self.child.try_wait().ok().flatten()
         });
-        // Once nobody is at the other end, reading ends with what was written before.
+        // Once the other end is closed, reading ends with what was written before.
         if let Some(reader) = self.reader.take() {
             eventually("the rest of the screen", || {
                 reader.is_finished().then_some(())
@@ -111,7 +120,7 @@ impl Drop for Terminal {
         reason = "the test runner shows it if the test fails"
     )]
     fn drop(&mut self) {
-        // A test that fails leaves nobody behind, and shows what was seen.
+        // A failing test leaves no process behind, and shows the output.
         let _ = self.child.kill();
         let _ = self.child.wait();
         println!("{}", self.so_far());

@@ -2,9 +2,12 @@
 
 mod arrows;
 mod errors;
+mod language;
 mod modules;
+mod names;
 mod order;
 mod private;
+mod requirements;
 mod unsafe_code;
 
 use crate::failure::{Failure, Outcome};
@@ -28,7 +31,10 @@ const CHECKS: &[(&str, Check)] = &[
     ("unsafe_code", unsafe_code::check),
     ("errors", errors::check),
     ("modules", modules::check),
+    ("names", names::check),
     ("private", private::check),
+    ("requirements", requirements::check),
+    ("language", language::check),
     ("contracts", |repository| {
         crate::contracts::problems(&repository.workspace, &repository.tree)
     }),

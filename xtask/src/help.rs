@@ -42,16 +42,19 @@ Examples:
     Task {
         name: "check",
         usage: "check [NAME...]",
-        line: "the structure of the repository: arrows, order, unsafe_code, errors, modules, private, contracts",
+        line: "the structure of the repository: arrows, order, unsafe_code, errors, modules, names, private, language, requirements, contracts",
         page: "\
 Each finding says where it is and how to fix it.
 
   arrows       crates depend only on the crates below them
-  order        modules use only modules listed above them in lib.rs
+  order        modules use only modules listed above them, at every level; each line of lib.rs says what is inside
   unsafe_code  `unsafe` lives in stud-abi, and each use says why it is sound
   errors       every Class/Code has a page, a test case and a use
   modules      no mod.rs, no vague names, no file that is too long
-  private      no path or host name of somebody's machine
+  names        no type name twice in a crate, no module name that only the authors understand
+  private      no path or host name of a developer's machine
+  language     comments, pages and messages name components in the usual words
+  requirements every numbered requirement is named by a test
   contracts    contracts, their locks, versions and changelogs agree
 
 Examples:

@@ -9,6 +9,7 @@
 mod failure;
 mod suggest;
 mod help;
+mod browser;
 mod cargo;
 mod workspace;
 mod tracer;
@@ -17,7 +18,9 @@ mod source;
 mod problem;
 mod reference;
 mod registry;
+mod observed;
 mod run;
+mod rust_crate;
 mod fixtures;
 mod contracts;
 mod check;

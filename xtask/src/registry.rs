@@ -129,7 +129,7 @@ codes! {
         UIRoleHandlerMissing => UI_ROLE_HANDLER_MISSING, since "0.1.0", at validate;
     }
     Session {
-        /// Nobody answers.
+        /// Without an `Interactor` there is no answer.
         NoInteractorAttached => NO_INTERACTOR_ATTACHED, since "0.1.0";
     }
 }

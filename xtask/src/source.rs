@@ -186,7 +186,7 @@ fn item_end(code: &[u8], at: usize) -> usize {
                 let next = code[offset + 1..]
                     .iter()
                     .find(|byte| !byte.is_ascii_whitespace());
-                // `use a::{b};` goes on to its semicolon.
+                // `use a::{b};` continues to its semicolon.
                 if depth == 0 && next != Some(&b';') {
                     return offset + 1;
                 }

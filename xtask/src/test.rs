@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::cargo::{cargo, has};
 use crate::failure::{Failure, Outcome};
 use crate::workspace::Workspace;
-use crate::{check, fixtures, reference, tracer};
+use crate::{browser, check, fixtures, observed, reference, tracer};
 
 /// One step; the order of [`ALL`] is the order of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,6 +158,7 @@ impl Step {
                 let programs = ["--package", "stud", "--package", "mcp-server"];
                 crate::cargo::build(&workspace.root, &programs)?;
                 reference::install(&workspace.target_dir);
+                browser::install(&workspace.target_dir);
                 Ok(())
             }
             Self::Fmt
@@ -181,6 +182,12 @@ impl Step {
                     tracer::provide();
                     // The step before built them; a test run by hand builds its own.
                     command.env("STUD_FIXTURES_BUILT", "1");
+                }
+                if self == Self::Tests && filter.is_empty() {
+                    let folder = observed::fresh(&workspace.target_dir)?;
+                    command.env(observed::VARIABLE, &folder);
+                    passes(&mut command)?;
+                    return observed::complete(&workspace.root, &folder);
                 }
                 passes(&mut command)
             }
@@ -213,7 +220,7 @@ fn add_flags(command: &mut Command, variable: &str, more: &str) {
 }
 
 /// Shows what the command prints. It gets no input: a test that waits for
-/// somebody to type would never end where nobody sits.
+/// input would never end without a terminal.
 fn passes(command: &mut Command) -> Outcome {
     let status = command
         .stdin(Stdio::null())

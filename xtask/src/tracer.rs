@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-/// Sees to it that `strace` is there, as far as that can be done without asking anybody.
+/// Sees to it that `strace` is there, as far as that is possible without a prompt.
 ///
 /// Where it cannot, the test that needs it fails and says so; everything else still runs.
 pub(crate) fn provide() {

@@ -31,7 +31,7 @@ pub(crate) fn rows() -> Vec<Row> {
         let home = Home::empty().and_uis(count);
         let launched = home.session(Vec::new(), None);
         let plugins = launched.session.plugins();
-        let audience = Visibility::of(&launched.session.books().bus, &payload);
+        let audience = Visibility::of(launched.session.bus(), &payload);
         // They still hear of one another's coming up.
         audience.settle();
         let (before, first) = (heard(&plugins), audience.bus.last_seq());
@@ -79,7 +79,7 @@ fn in_process(payload: &Value) -> Row {
     )
 }
 
-/// An event that comes when nothing is going on.
+/// An event that arrives while the bus is idle.
 fn alone(audience: &Visibility<'_>) -> Row {
     let waits: Vec<Duration> = (0..SINGLES).map(|_| audience.single()).collect();
     let spread = Spread::of(waits);
@@ -147,7 +147,7 @@ impl<'a> Visibility<'a> {
         self.end(Instant::now())
     }
 
-    /// Publishes the last event, and waits until everybody has heard it.
+    /// Publishes the last event, and waits until all subscribers have received it.
     fn end(&self, began: Instant) -> Duration {
         self.bus.publish(LAST, "t1", self.payload);
         match self.done.recv() {

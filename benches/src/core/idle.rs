@@ -54,7 +54,7 @@ pub(crate) fn stay_idle_here(root: &str, count: &str) -> ExitCode {
         .map(|_| launch(&ground, &plugins, &how).unwrap_or_else(|error| fail(&error.to_string())))
         .collect();
     for launched in &sessions {
-        while !launched.session.books().bus.is_quiet() {
+        while !launched.session.bus().is_quiet() {
             std::thread::yield_now();
         }
     }

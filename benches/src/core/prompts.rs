@@ -77,7 +77,7 @@ fn ask(session: &Session) -> Duration {
         block_on(session.prompts().idle(ui.identity().ext_id.as_str()));
     }
     let question = Confirm {
-        prompt: "Go on?".to_owned(),
+        prompt: "Continue?".to_owned(),
         default: None,
     };
     let began = Instant::now();

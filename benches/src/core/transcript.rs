@@ -1,4 +1,4 @@
-//! Long transcripts: what it takes to go on with a session.
+//! Long transcripts: what it takes to continue with a session.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -22,7 +22,7 @@ pub(crate) fn rows() -> Vec<Row> {
         let root = home.root().to_string_lossy().into_owned();
         let id = elsewhere(&["write", &root, &mib.to_string()]);
         let id = id.trim();
-        // Whoever wrote it ended without closing it. The first to open it closes it as it should be.
+        // The writing process ended without closing it. The next process that opens it closes it properly.
         let killed = Opened::elsewhere(&root, id);
         let closed = Opened::elsewhere(&root, id);
         killed_growth.push(format!("{mib} MiB: {killed}"));

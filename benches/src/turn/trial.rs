@@ -103,7 +103,7 @@ impl Trial {
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .env("STUD_HOME", self.home.root())
-            .env("BENCH_KEY", "a key for nobody")
+            .env("BENCH_KEY", "a key of no service")
             .current_dir(self.place.root())
             .stdin(Stdio::null())
             .stdout(Stdio::null())

@@ -37,7 +37,7 @@ impl CallContext {
         }
     }
 
-    /// A context outside any session that is never called off.
+    /// A context outside any session that is never cancelled.
     pub fn detached() -> Self {
         Self::new(CancellationToken::never(), "{}")
     }

@@ -61,7 +61,7 @@ impl CancellationSource {
         child
     }
 
-    /// Calls off everything that watches this source or one made from it. Doing it twice is harmless.
+    /// Cancels everything that watches this source or a child of it. Idempotent.
     pub fn cancel(&self) {
         self.0.cancel();
     }
@@ -93,12 +93,12 @@ impl CancellationToken {
         CancellationSource::new().token()
     }
 
-    /// Whether the work was called off.
+    /// Whether the work was cancelled.
     pub fn is_cancelled(&self) -> bool {
         (self.is_cancelled)(&self.node)
     }
 
-    /// Ready once the work is called off; at once if it already is.
+    /// Ready once the work is cancelled; immediately if it already is.
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
         (self.cancelled)(&self.node)
     }

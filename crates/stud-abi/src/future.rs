@@ -65,7 +65,7 @@ pub(crate) fn outcome<R, T: From<R>>(reply: Reply<R>) -> Result<T, Fault> {
 
 /// Sends a future across: making, polling and dropping it are all guarded.
 ///
-/// It is polled once right here. Whoever called would poll it at once anyway, and what is done by then has been spared
+/// It is polled once right here. The caller would poll it immediately anyway, and a future that is ready is spared
 /// every further trip over the boundary.
 pub(crate) fn send<F, T, R>(doing: &'static str, make: impl FnOnce() -> F) -> Answer<R>
 where

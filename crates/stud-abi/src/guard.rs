@@ -44,7 +44,7 @@ fn quietly<R>(call: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
     })
 }
 
-/// Drops `value`; a panic in its destructor is swallowed, because nobody is left to be told.
+/// Drops `value`; a panic in its destructor is swallowed, because there is no caller left to report it to.
 pub(crate) fn drop_quietly<T>(value: T) {
     if !std::mem::needs_drop::<T>() {
         return;

@@ -118,6 +118,10 @@ pub(crate) const fn fingerprint(dump: &[u8]) -> [u8; 16] {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a golden is rewritten when the person says so"
+)]
 pub(crate) fn assert_golden(name: &str, layout: &'static TypeLayout) {
     let path = format!("{}/layouts/{name}.txt", env!("CARGO_MANIFEST_DIR"));
     let found = dump(layout);

@@ -1,6 +1,6 @@
 //! The boundary between stud and its plugins.
 //!
-//! A plugin is a dynamic library made by someone else, perhaps with another compiler.
+//! A plugin is a dynamic library from a third party, possibly built with another compiler.
 //! This crate is all that the two sides share in memory, and the only one with `unsafe` in it.
 //!
 //! | What crosses | How | Module |
@@ -28,21 +28,21 @@
     reason = "the derives of abi_stable write such code"
 )]
 
-pub mod fault;
-pub mod guard;
-mod shared;
-mod text;
-pub mod future;
-pub mod cancel;
-pub mod stream;
-pub mod call;
-pub mod host_handle;
-pub mod section;
-pub mod entry;
-mod layout;
-pub mod tables;
+pub mod fault; // A failure as it crosses: four strings.
+pub mod guard; // Panics stop here, on both sides.
+mod shared; // A reference-counted object whose type only its maker knows.
+mod text; // A text that one side makes and the other reads.
+pub mod future; // A future made on one side and polled on the other.
+pub mod cancel; // Cancellation tokens.
+pub mod stream; // A stream of small pieces.
+pub mod call; // What every call carries.
+pub mod host_handle; // The host as a plugin sees it.
+pub mod section; // The `.stud` section: sixteen fixed bytes, then the manifest.
+pub mod entry; // The one symbol that a plugin exports.
+mod layout; // Comparing the layouts of two sides, type by type.
+pub mod tables; // One function table per category.
 #[cfg(feature = "load")]
-pub mod library;
+pub mod library; // Checking and opening a plugin's file.
 
 pub use call::{CallContext, EventHeader};
 pub use cancel::{CancellationSource, CancellationToken};

@@ -1,6 +1,6 @@
 //! One function table per category.
 //!
-//! A table starts with what every category has, `create` and `lifecycle`, and goes on with its own functions.
+//! A table starts with what every category has, `create` and `lifecycle`, and continues with its own functions.
 //! It grows only at the end, and every function of its own may be missing: that is how an older plugin looks to a newer host.
 
 use std::fmt;

@@ -8,18 +8,19 @@
 //! Each stage is a module of its own, and takes what the one before it gives. Hooks sit before and after each.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use serde_json::{Value, json};
 use stud_contract_hook::{FiringMode, Slot};
 use stud_contract_meta::{Capability, Error, Result};
 use stud_contract_provider::Request;
 use stud_diagnostics::codes;
+use stud_host_api::events::{StagePostFired, StagePreFired};
+use stud_runtime::clock::Stopwatch;
 
 use crate::context::Composed;
 use crate::hooks::{Denial, Hooks, Passage};
 pub use crate::model::Model;
-use crate::session::{Ending, Input, Session, Turn, Voice};
+use crate::session::{Ending, Input, Session, Turn, TurnHandle};
 use crate::sync::{Mutex, lock};
 
 mod receive;
@@ -27,6 +28,7 @@ mod request_tail;
 mod compose;
 mod send;
 mod stream;
+mod tool_failure;
 mod permit;
 mod authority;
 mod tools;
@@ -80,7 +82,7 @@ pub async fn answer(session: &Arc<Session>, model: &Model, input: &Input) -> Res
 /// A turn at work: what every stage needs.
 struct Work {
     turn: Turn,
-    voice: Voice,
+    voice: TurnHandle,
     hooks: Mutex<Arc<Hooks>>,
     model: Model,
 }
@@ -148,20 +150,27 @@ impl Work {
     /// Tells when a stage begins and ends, however it ends.
     async fn stage<T>(&self, stage: Stage, body: impl Future<Output = Result<T>>) -> Result<T> {
         self.pause_before(stage);
-        let mut payload = json!({"stage": stage.as_str()});
-        self.turn.publish("StagePreFired", &payload);
+        let name = Some(stage.as_str().to_owned());
+        let begins = StagePreFired {
+            stage: name.clone(),
+            ..StagePreFired::default()
+        };
+        self.turn.publish(&begins);
         let mut done = body.await;
-        // Whoever was told that nobody is there may have gone on. The turn does not.
+        // A plugin that got the error may have continued. The turn does not.
         if let Some(halt) = self.turn.session().scopes().halted()
             && !self.voice.cancelled().is_cancelled()
         {
             done = Err(halt);
         }
         // A turn that halts has not failed: it waits for a person.
-        if done.as_ref().is_err_and(|end| !is_halt(end)) {
-            payload["error"] = true.into();
-        }
-        self.turn.publish("StagePostFired", &payload);
+        let has_failed = done.as_ref().is_err_and(|end| !is_halt(end));
+        let ended = StagePostFired {
+            error: has_failed.then_some(true),
+            stage: name,
+            ..StagePostFired::default()
+        };
+        self.turn.publish(&ended);
         done
     }
 
@@ -184,7 +193,7 @@ impl Work {
         lock(&self.hooks).clone()
     }
 
-    /// Lets the hooks of a slot see what passes. Gives what they made of it; nothing if nobody is there.
+    /// Lets the hooks of a slot see what passes. Returns what they made of it; `None` if the slot is empty.
     async fn pass(&self, slot: Slot, payload: impl FnOnce() -> Value) -> Result<Option<Value>> {
         let hooks = self.hooks();
         if !hooks.any(slot, FiringMode::PerStage) {
@@ -271,6 +280,6 @@ fn misshapen(slot: Slot, error: &serde_json::Error) -> Error {
     Error::new(code.class, code.name, message).with("slot", slot.as_str())
 }
 
-fn millis_since(began: Instant) -> u64 {
-    u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
+fn millis_since(began: Stopwatch) -> u64 {
+    began.millis()
 }

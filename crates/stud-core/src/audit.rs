@@ -2,27 +2,29 @@
 //!
 //! Every record is one line of canonical JSON (RFC 8785). It holds its number, the hash of the record before it and
 //! its own hash, so that an edit, a removal, an insertion or another order breaks the chain where it happened. The
-//! chain needs no key: whoever can rewrite the whole file can make a new chain, and records cut off the end leave none
+//! chain needs no key: a process that can rewrite the whole file can make a new chain, and records cut off the end leave none
 //! to miss. Against both helps a hash that was written down elsewhere.
 
+mod reason;
 mod line;
 mod sink;
+mod chain;
 mod tail;
 mod opening;
-mod chain;
 mod children;
 mod payload;
 mod sessions;
 mod time;
 pub mod bootstrap;
 
-pub use chain::{Broken, Chain, Reason, Step, Verified, verify, verify_each};
+pub use chain::{Broken, Chain, Step, Verified, verify, verify_each};
 pub use line::GENESIS;
 pub use opening::TornTail;
-pub use sessions::{Kept, find, folder, is_written, kept};
+pub use reason::Reason;
+pub use sessions::{AuditedSession, find, folder, is_written, kept, trail};
 pub use stud_host_api::audit::{ActiveSubagent, AuditQuery, AuditRecord};
 pub(crate) use time::millis_between;
-pub use time::moment;
+pub use time::{millis_of, moment};
 
 use std::fs::File;
 use std::io;
@@ -41,7 +43,7 @@ use crate::redact::Redactor;
 use crate::sync::{Mutex, lock};
 use children::Children;
 use opening::{move_aside, open_file};
-use sink::Span;
+use sink::FilePart;
 
 /// The actor of what core itself did.
 pub const CORE: &str = "core";
@@ -89,14 +91,14 @@ pub struct Trail {
     session_id: String,
     redactor: Arc<Redactor>,
     file: File,
-    state: Mutex<State>,
+    state: Mutex<TrailState>,
     children: Mutex<Children>,
     /// Whether the name of the file is still to be synced.
     nameless: AtomicBool,
 }
 
 #[derive(Debug)]
-struct State {
+struct TrailState {
     /// Where the last whole record ends.
     end: u64,
     seq: u64,
@@ -113,7 +115,7 @@ impl Trail {
     ///
     /// Only the end of the file is read. A record that was not written to its end is moved aside. A last record that
     /// is not one, or does not follow from the one before it, is `Session/AuditTrailBroken`: nothing is added to a
-    /// trail that somebody changed. A trail has one writer; a second one is `Session/AuditTrailUnavailable`.
+    /// trail that was changed. A trail has one writer; a second one is `Session/AuditTrailUnavailable`.
     pub fn open(folder: &Path, session_id: &str, redactor: Arc<Redactor>) -> Result<Opened> {
         let path = folder.join(FILE);
         let failed = |error: io::Error| unavailable(&path, &error.to_string());
@@ -135,7 +137,7 @@ impl Trail {
             None
         };
         let state = match tail.last {
-            None => State {
+            None => TrailState {
                 end: tail.whole,
                 seq: 0,
                 last_hash: GENESIS.to_owned(),
@@ -143,12 +145,12 @@ impl Trail {
                 eventful: false,
                 unusable: None,
             },
-            Some(last) => State {
+            Some(last) => TrailState {
                 end: tail.whole,
                 seq: last.seq,
                 last_hash: last.hash,
                 last_time: last.record.timestamp,
-                // Only the end was read, and nobody knows what is before it.
+                // Only the end was read; the records before it are unverified.
                 eventful: true,
                 unusable: None,
             },
@@ -172,7 +174,7 @@ impl Trail {
     /// the loss of power.
     ///
     /// `Validation/UnknownAuditClass` for a class that core does not have, `ExtensionHost/AuditClassReserved` for one
-    /// of core's from somebody else, `Validation/AuditWithoutCorrelation` for a blank correlation id.
+    /// reserved for core, `Validation/AuditWithoutCorrelation` for a blank correlation id.
     pub fn append(&self, entry: Entry) -> Result<AuditRecord> {
         check(&entry)?;
         let mut record = self.redacted(entry);
@@ -188,7 +190,7 @@ impl Trail {
         record.timestamp = now.max(state.last_time.clone());
         let seq = state.seq + 1;
         let line = line::write(&record, &payload, seq, &state.last_hash);
-        if line.bytes.len() as u64 > line::LONGEST {
+        if line.bytes.len() as u64 > reason::LONGEST {
             return Err(unavailable(&self.path, "the ids of a record are too long"));
         }
         if let Err(failure) = sink::put(&mut &self.file, state.end, &line.bytes) {
@@ -233,7 +235,7 @@ impl Trail {
         synced
     }
 
-    /// Whether anything is on record that somebody may want to look up: more than when the session began and ended.
+    /// Whether the trail has records besides those of the session's start and end.
     pub fn is_eventful(&self) -> bool {
         lock(&self.state).eventful
     }
@@ -290,7 +292,7 @@ impl Trail {
 
     /// Reads the records between two places in the file.
     fn each(&self, start: u64, end: u64, mut see: impl FnMut(AuditRecord)) -> Result<()> {
-        for bytes in Span::new(&self.file, start, end).lines() {
+        for bytes in FilePart::new(&self.file, start, end).lines() {
             let bytes = bytes.map_err(|error| unavailable(&self.path, &error.to_string()))?;
             let record = serde_json::from_slice(&bytes)
                 .map_err(|error| broken(&self.path, &Reason::NotARecord(error.to_string())))?;
@@ -333,7 +335,7 @@ impl Trail {
             File::open(folder)?.sync_all()?;
         }
         for folder in folders.take(2) {
-            // The session's own folder and the one it is in; they may belong to somebody else.
+            // The session's own folder and the one it is in; they may belong to another user.
             if let Ok(folder) = File::open(folder) {
                 let _ = folder.sync_all();
             }

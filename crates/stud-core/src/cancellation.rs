@@ -1,9 +1,9 @@
-//! What is said of work that was called off: which scope it belonged to, and who called it off.
+//! The scope of cancelled work, and who cancelled it.
 
 use stud_contract_meta::Error;
 use stud_diagnostics::{Code, codes};
 
-/// What work belongs to, and is called off with.
+/// The scope with which work is cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     Session,
@@ -13,8 +13,8 @@ pub(crate) enum Scope {
 
 /// Who called it off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reason {
-    /// Somebody wanted this and nothing else to stop.
+pub(crate) enum CancelReason {
+    /// This scope alone was cancelled.
     User,
     /// What it belongs to came to its end.
     Parent,
@@ -38,7 +38,7 @@ impl Scope {
     }
 }
 
-impl Reason {
+impl CancelReason {
     const fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -48,7 +48,7 @@ impl Reason {
 }
 
 /// The error of class `Cancellation` for work in `scope`.
-pub(crate) fn called_off(scope: Scope, reason: Reason, message: &str) -> Error {
+pub(crate) fn called_off(scope: Scope, reason: CancelReason, message: &str) -> Error {
     let code = scope.code();
     Error::new(code.class, code.name, message)
         .with("kind", scope.as_str())

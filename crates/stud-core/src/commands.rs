@@ -14,7 +14,7 @@ use stud_diagnostics::codes;
 use stud_host_api::commands::{CommandArgs, CommandResult};
 use stud_host_api::{BoxFuture, CallIds};
 
-use crate::executor::{elsewhere, unless};
+use crate::executor::{or_cancelled, spawn_future};
 use crate::ids;
 use crate::ledger::closed;
 use crate::limits::Limits;
@@ -28,18 +28,18 @@ mod completing;
 mod queue;
 mod plugin;
 
-pub(crate) use catalog::{Catalog, Handler};
+pub(crate) use catalog::{Catalog, CommandSource};
 
 use audit::Account;
 use catalog::Offer;
-use queue::{Line, Task};
+use queue::{CommandQueue, Task};
 
 /// What commands find around them, as of the moment they look.
-pub(crate) trait Scene: Send + Sync {
+pub(crate) trait CommandSession: Send + Sync {
     /// The plugins that give commands.
-    fn handlers(&self) -> Vec<Arc<dyn Handler>>;
+    fn handlers(&self) -> Vec<Arc<dyn CommandSource>>;
 
-    /// Sees to it that whoever might give a command of this name is there.
+    /// Activates the plugins that may provide a command of this name.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ pub(crate) trait Scene: Send + Sync {
 /// The commands of a session.
 pub(crate) struct Commands {
     books: Arc<Recorder>,
-    line: Line,
+    line: CommandQueue,
     /// Plugins that once did not come back with suggestions, by generation.
     stuck: Mutex<BTreeSet<(String, u64)>>,
     patience: Duration,
@@ -79,7 +79,7 @@ impl Commands {
     pub(crate) fn new(books: Arc<Recorder>, limits: &Limits) -> Self {
         Self {
             books,
-            line: Line::default(),
+            line: CommandQueue::default(),
             stuck: Mutex::default(),
             patience: limits.completion,
             afterward: Mutex::default(),
@@ -103,7 +103,7 @@ impl Commands {
         }
     }
 
-    /// What calls off the command that this plugin runs right now.
+    /// The cancellation source of the command that this plugin is running.
     pub(crate) fn called_off(&self, ext_id: &str) -> Option<CancellationToken> {
         self.line.called_off(ext_id)
     }
@@ -111,7 +111,7 @@ impl Commands {
     /// Runs what was typed, slash and all.
     pub(crate) async fn dispatch_line(
         &self,
-        scene: &dyn Scene,
+        scene: &dyn CommandSession,
         caller: &str,
         line: &str,
     ) -> Result<CommandResult> {
@@ -124,7 +124,7 @@ impl Commands {
     /// The command is looked up when it is its turn, since one before it may have changed the plugins.
     pub(crate) async fn dispatch(
         &self,
-        scene: &dyn Scene,
+        scene: &dyn CommandSession,
         caller: &str,
         name: &str,
         args: CommandArgs,
@@ -133,15 +133,15 @@ impl Commands {
         let scope = scene.scope().child();
         let called_off = scope.token();
         // First, so that it is dropped last: the place is given up by then.
-        let _settling = Settling(self);
+        let _settling = CommandSettlement(self);
         let mut place = self.line.join(caller, name)?;
-        unless(&called_off, place.called()).await;
+        or_cancelled(&called_off, place.called()).await;
         if called_off.is_cancelled() {
             return Err(closed());
         }
         let mut catalog = Catalog::of(scene.handlers());
         if !catalog.knows(name) {
-            let fetched = unless(&called_off, scene.fetch(name, &called_off)).await;
+            let fetched = or_cancelled(&called_off, scene.fetch(name, &called_off)).await;
             fetched.ok_or_else(closed)??;
             catalog = Catalog::of(scene.handlers());
         }
@@ -149,7 +149,7 @@ impl Commands {
         let turn = if offer.declaration().turn_safe {
             scene.turn()
         } else {
-            let in_the_way = unless(&called_off, scene.turn_in_the_way()).await;
+            let in_the_way = or_cancelled(&called_off, scene.turn_in_the_way()).await;
             in_the_way.ok_or_else(closed)?
         };
         let correlation_id = match &place.inside {
@@ -163,7 +163,7 @@ impl Commands {
             called_off: called_off.clone(),
         });
         let account = Account::open(&self.books, &correlation_id, offer.name(), ext_id, caller);
-        // Last, so that a command whose caller is gone is called off before the next one begins.
+        // Last, so that a command whose caller is gone is cancelled before the next one begins.
         let _leash = Leash(scope);
         let result = self.run(turn, offer, args, called_off).await;
         account.close(&result);
@@ -192,9 +192,10 @@ impl Commands {
         let cx = CallContext::new(called_off.clone(), ids);
         let (handler, name) = (offer.handler().clone(), declared.name.clone());
         let wanted = called_off.clone();
-        // A command may never come back. Whoever waits for it can stop waiting all the same.
-        let running = elsewhere(async move { unless(&wanted, handler.run(&name, args, cx)).await });
-        match unless(&called_off, running).await.flatten().flatten() {
+        // A command may never return. Its caller can stop waiting anyway.
+        let running =
+            spawn_future(async move { or_cancelled(&wanted, handler.run(&name, args, cx)).await });
+        match or_cancelled(&called_off, running).await.flatten().flatten() {
             None if called_off.is_cancelled() => Err(closed()),
             None => Err(broken(offer)),
             Some(Ok(shown)) => Ok(CommandResult::Done {
@@ -210,15 +211,15 @@ impl Commands {
 }
 
 /// Sees to what follows from a command, however the command ends.
-struct Settling<'a>(&'a Commands);
+struct CommandSettlement<'a>(&'a Commands);
 
-impl Drop for Settling<'_> {
+impl Drop for CommandSettlement<'_> {
     fn drop(&mut self) {
         self.0.settle();
     }
 }
 
-/// Calls a command off when nobody waits for it any more.
+/// Cancels a command when its caller stops waiting.
 struct Leash(CancellationSource);
 
 impl Drop for Leash {
@@ -227,7 +228,7 @@ impl Drop for Leash {
     }
 }
 
-/// What whoever ran a command is told of its failure: two classes speak to them, the others are about its insides.
+/// The error shown to the user who ran a command: two classes are passed on, the others are internal.
 fn explained(error: Error, offer: &Offer) -> Error {
     if matches!(error.class(), "Validation" | "ExtensionHost") {
         return error;

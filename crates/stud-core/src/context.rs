@@ -18,32 +18,36 @@
 //! | `AssemblyCompleted` | `totalTokens`, `modelWindowTokens`, `compacted` |
 //!
 //! Two things keep secrets from a model, and they are there for different reasons. Whatever a tool or a model said may
-//! hold a secret, because a tool reads files; nobody is to blame, so what stud resolved is blanked out and the
-//! conversation goes on ([`Redactor`](crate::redact::Redactor)). The scan is the net below: it also knows what stands in
-//! the settings and was never resolved, and it looks where nothing should ever be blanked out, because somebody wrote it
+//! contain a secret, because a tool reads files; so resolved secrets are redacted and the
+//! conversation continues ([`Redactor`](crate::redact::Redactor)). The scan is the second line of defense: it also knows the values in
+//! the settings that were never resolved, and it covers the texts that must not be redacted, because their author wrote them
 //! there: the system prompt, the tools, what context providers add. What it finds ends the request, and is told.
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use stud_contract_meta::{Error, Result};
 use stud_contract_provider::Message;
 use stud_diagnostics::{Code, codes};
+use stud_host_api::events::{
+    AssemblyCompleted, AssemblyStarted, BudgetEnforced, CompactionInvoked, CompactionReason,
+    CompactionThresholdHit, FragmentsResolved, ProviderFragmentsResolved,
+};
 
 use crate::model::Model;
-use crate::request_state::{Desk, Last, Toolset};
+use crate::request_state::{LastRequest, RequestState, Toolset};
 use crate::session::{Kept, Session, Turn};
 
-mod budget;
-mod compaction;
-mod composed;
 mod fragment;
-mod gather;
+mod budget;
 mod history;
-mod leak;
+mod composed;
 mod meter;
 mod plan;
 mod summary;
+mod compaction;
+mod gather;
+mod leak;
 mod system;
 mod window;
 
@@ -51,9 +55,9 @@ pub use compaction::compact;
 pub(crate) use composed::Composed;
 pub use system::default_system_prompt;
 
-use compaction::{Goal, Job};
-use composed::Told;
+use compaction::{CompactionJob, Goal};
 use fragment::Fragment;
+use history::RequestMessage;
 use meter::Meter;
 use plan::Keep;
 
@@ -85,45 +89,45 @@ pub(crate) async fn compose(turn: &Turn, model: &Model, base: Base) -> Result<Co
     let desk = session.desk();
     let provider = model.provider(&turn.plugins())?;
     let window = window::of(&provider, &model.model_id)?;
-    let mut draft = Draft::begin(turn, base, window)?;
+    let mut draft = RequestDraft::begin(turn, base, window)?;
 
     let providers = gather::providers(turn);
     draft.measure().await;
-    let started = json!({"providerCount": providers.len(), "tokenizerId": draft.meter.id()});
-    turn.publish("AssemblyStarted", &started);
+    turn.publish(&AssemblyStarted {
+        provider_count: providers.len() as u64,
+        tokenizer_id: draft.meter.id().map(str::to_owned),
+    });
     let fragments = gather::fragments(turn, &providers).await?;
-    let gathered = json!({"providerCount": providers.len(), "fragmentCount": fragments.len()});
-    turn.publish("ProviderFragmentsResolved", &gathered);
-    let resolved = json!({
-        "fragmentCount": fragments.len(),
-        "baseTokens": draft.tokens(),
+    let fragment_count = fragments.len() as u64;
+    turn.publish(&ProviderFragmentsResolved {
+        fragment_count,
+        provider_count: providers.len() as u64,
     });
-    turn.publish("FragmentsResolved", &resolved);
-    draft.fragments = budget::enforce(fragments, |cut| {
-        turn.publish("FragmentTruncated", &json!(cut));
+    turn.publish(&FragmentsResolved {
+        base_tokens: draft.tokens(),
+        fragment_count,
     });
-    turn.publish(
-        "BudgetEnforced",
-        &json!({"fragmentCount": draft.fragments.len()}),
-    );
+    draft.fragments = budget::enforce(fragments, |cut| turn.publish(&cut));
+    turn.publish(&BudgetEnforced {
+        fragment_count: draft.fragments.len() as u64,
+    });
     draft.measure().await;
     system::refuse_removal(&draft)?;
     leak::refuse_leaks(&draft)?;
 
     let compacted = draft.fit(&provider, model).await?;
     let total = draft.tokens();
-    desk.remember(Last {
+    desk.remember(LastRequest {
         model: model.clone(),
         window,
         besides: draft.besides(),
     });
     show(session, total, window, draft.fragments.len());
-    let completed = json!({
-        "totalTokens": total,
-        "modelWindowTokens": window,
-        "compacted": compacted,
+    turn.publish(&AssemblyCompleted {
+        compacted,
+        model_window_tokens: window,
+        total_tokens: total,
     });
-    turn.publish("AssemblyCompleted", &completed);
     Ok(draft.finish(model))
 }
 
@@ -131,25 +135,13 @@ pub(crate) async fn compose(turn: &Turn, model: &Model, base: Base) -> Result<Co
 pub(crate) fn told(turn: &Turn) -> Vec<Message> {
     let session = turn.session();
     let (told, _) = history::told(&session.history(), &session.books().redactor);
-    told.iter().filter_map(Told::message).collect()
-}
-
-/// Says which model answers, before it has been asked anything: so that a session can be compacted before its next turn.
-pub fn expect_model(session: &Session, model: &Model) -> Result<()> {
-    let provider = model.provider(&session.plugins())?;
-    let window = window::of(&provider, &model.model_id)?;
-    session.desk().remember(Last {
-        model: model.clone(),
-        window,
-        besides: 0,
-    });
-    Ok(())
+    told.iter().filter_map(RequestMessage::message).collect()
 }
 
 /// A request on its way.
-struct Draft<'a> {
+struct RequestDraft<'a> {
     turn: &'a Turn,
-    desk: &'a Desk,
+    desk: &'a RequestState,
     base: Base,
     /// What the operator has the model told, unless the base says something.
     prompt: Option<Arc<str>>,
@@ -159,7 +151,7 @@ struct Draft<'a> {
     meter: Meter,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> RequestDraft<'a> {
     fn begin(turn: &'a Turn, base: Base, window: u64) -> Result<Self> {
         let desk = turn.session().desk();
         let prompt = match base.system {
@@ -224,20 +216,24 @@ impl<'a> Draft<'a> {
         let (total, window) = (self.tokens(), self.window);
         let used = part_of(total, window);
         if self.desk.fills_up(used >= self.desk.terms.warn_at) {
-            let hit = json!({
-                "totalTokens": total,
-                "modelWindowTokens": window,
-                "percent": percent(total, window),
+            self.turn.publish(&CompactionThresholdHit {
+                model_window_tokens: window,
+                percent: percent(total, window),
+                total_tokens: total,
             });
-            self.turn.publish("CompactionThresholdHit", &hit);
         }
         let needed = used > self.desk.terms.compact_at;
-        let invoked = json!({
-            "reason": if needed { "window-exceeded" } else { "not-needed" },
-            "totalTokens": total,
-            "modelWindowTokens": window,
+        let reason = if needed {
+            CompactionReason::WindowExceeded
+        } else {
+            CompactionReason::NotNeeded
+        };
+        self.turn.publish(&CompactionInvoked {
+            model_window_tokens: Some(window),
+            reason: Some(reason),
+            total_tokens: total,
+            ..CompactionInvoked::default()
         });
-        self.turn.publish("CompactionInvoked", &invoked);
         if !needed {
             return Ok(false);
         }
@@ -245,7 +241,7 @@ impl<'a> Draft<'a> {
         if besides >= window {
             return Err(overflow(total, window));
         }
-        let job = Job {
+        let job = CompactionJob {
             session: self.turn.session(),
             provider,
             model,
@@ -331,7 +327,7 @@ async fn unless_cancelled<T>(
     cancelled: &stud_abi::CancellationToken,
     work: impl Future<Output = Result<T>>,
 ) -> Result<T> {
-    let done = crate::executor::unless(cancelled, work).await;
+    let done = crate::executor::or_cancelled(cancelled, work).await;
     done.unwrap_or_else(|| Err(session.turn_called_off()))
 }
 

@@ -3,10 +3,10 @@
 //! Publishing puts an event into the stream and returns; it never waits for a subscriber. Subscribers are served by
 //! lanes. Almost always one lane serves them all, one call after the other, which is what makes an event cheap. A
 //! subscriber that takes long is given a lane of its own and falls behind by itself; one that does not return at all
-//! keeps the lane it is stuck in, and the others move to a new one. Each goes on exactly where it was.
+//! keeps the lane it is stuck in, and the others move to a new one. Each continues exactly where it was.
 //!
 //! The stream keeps what the slowest subscriber has not heard, up to a bound. Beyond it the subscriber is moved
-//! forward, and everybody is told which events it missed.
+//! forward, and all subscribers are told which events it missed.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,8 +14,8 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::SystemTime;
 
 use serde::Serialize;
-use serde_json::{Value, json};
 use stud_contract_meta::{Error, Result};
+use stud_host_api::events::{CoreEvent, EventsSkipped, SubscriberLagged, SuppressedError};
 
 use crate::executor;
 use crate::ids;
@@ -27,7 +27,7 @@ use crate::timer::Timer;
 
 mod lane;
 
-use lane::{Lane, Seat};
+use lane::{Lane, Subscription};
 
 /// Something that happened.
 pub struct Event {
@@ -48,14 +48,14 @@ pub trait Subscriber: Send + Sync {
     /// The plugin behind it.
     fn ext_id(&self) -> &str;
 
-    /// Whoever delivers events has set off after a rest, and has not delivered any yet.
+    /// The delivery thread was woken and has not delivered an event yet.
     fn roused(&self) {}
 
     /// Takes one event.
     fn hear(&self, event: &Event) -> Result<()>;
 
-    /// Whether it makes anything of events of this name. What nobody makes anything of is not told at all; what somebody
-    /// does is told to everybody.
+    /// Whether this subscriber handles events of this name. An event that no subscriber handles is not published; an event
+    /// that one subscriber handles is delivered to all.
     fn hears(&self, _name: &str) -> bool {
         true
     }
@@ -76,17 +76,17 @@ pub struct Bus {
     timer: Arc<dyn Timer>,
     limits: Limits,
     /// Who is told of subscribers that fail or fall behind, besides the other subscribers.
-    trouble: OnceLock<Told>,
+    trouble: OnceLock<FailureReport>,
     /// What must not be in what subscribers say when they fail.
     redactor: OnceLock<Arc<Redactor>>,
     this: Weak<Self>,
 }
 
-type Told = Box<dyn Fn(&Trouble) + Send + Sync>;
+type FailureReport = Box<dyn Fn(&SubscriberFailure) + Send + Sync>;
 
 /// A subscriber that fails or falls behind.
 #[derive(Debug)]
-pub struct Trouble {
+pub struct SubscriberFailure {
     /// The plugin.
     pub ext_id: String,
     /// What happened in.
@@ -110,7 +110,7 @@ struct Stream {
     next: u64,
     /// When the last event was put into it.
     last_at: SystemTime,
-    /// Events that somebody has still to hear; the last one is `next - 1`.
+    /// Events not yet delivered to all subscribers; the last one is `next - 1`.
     kept: VecDeque<Arc<Event>>,
     /// What `kept` weighs.
     bytes: usize,
@@ -145,7 +145,7 @@ impl Bus {
     }
 
     /// Names who is told of subscribers that fail or fall behind. Only the first one named is.
-    pub fn on_trouble(&self, told: impl Fn(&Trouble) + Send + Sync + 'static) {
+    pub fn on_trouble(&self, told: impl Fn(&SubscriberFailure) + Send + Sync + 'static) {
         let _ = self.trouble.set(Box::new(told));
     }
 
@@ -154,40 +154,45 @@ impl Bus {
         let _ = self.redactor.set(redactor.clone());
     }
 
-    fn tell(&self, trouble: &Trouble) {
+    fn tell(&self, trouble: &SubscriberFailure) {
         if let Some(told) = self.trouble.get() {
             told(trouble);
         }
     }
 
-    /// Tells everybody. The payload becomes JSON once.
+    /// Publishes to all subscribers. The payload is serialized once.
     pub fn publish(&self, name: &str, correlation_id: &str, payload: &impl Serialize) {
         // What core and plugins publish are maps with text keys, which cannot fail to become JSON.
         let payload = serde_json::to_string(payload).unwrap_or_else(|_| "null".to_owned());
         self.publish_text(name, correlation_id, payload);
     }
 
-    /// Tells everybody what is JSON text already.
+    /// Publishes an already serialized payload to all subscribers.
     pub fn publish_text(&self, name: &str, correlation_id: &str, payload: String) {
         drop(self.place_text(name, correlation_id, payload));
     }
 
     /// The same, and those who deliver it set off when what this gives is dropped: to wake them takes time that
-    /// somebody else may be waiting for.
-    pub(crate) fn place_text(&self, name: &str, correlation_id: &str, payload: String) -> Roused {
+    /// another thread may be waiting for.
+    pub(crate) fn place_text(
+        &self,
+        name: &str,
+        correlation_id: &str,
+        payload: String,
+    ) -> PendingDelivery {
         self.put(name, correlation_id, payload.into_boxed_str())
     }
 
-    fn put(&self, name: &str, correlation_id: &str, payload: Box<str>) -> Roused {
+    fn put(&self, name: &str, correlation_id: &str, payload: Box<str>) -> PendingDelivery {
         let (seq, lanes, skipped) = {
             let mut stream = lock(&self.stream);
             if stream.closed {
-                return Roused::default();
+                return PendingDelivery::default();
             }
             let seq = stream.next;
             stream.next += 1;
             if stream.lanes.is_empty() {
-                return Roused::default();
+                return PendingDelivery::default();
             }
             // A clock that was set back does not turn the order of events around.
             stream.last_at = stream.last_at.max(platform::now());
@@ -208,9 +213,9 @@ impl Bus {
             (seq, stream.idle_lanes(), skipped)
         };
         for skipped in skipped {
-            self.publish("EventsSkipped", correlation_id, &skipped);
+            self.publish(EventsSkipped::NAME, correlation_id, &skipped);
         }
-        Roused {
+        PendingDelivery {
             bus: self.this.clone(),
             seq,
             lanes,
@@ -223,7 +228,7 @@ impl Bus {
         if stream.closed {
             return;
         }
-        let seat = Arc::new(Seat::new(subscriber, stream.next - 1));
+        let seat = Arc::new(Subscription::new(subscriber, stream.next - 1));
         let shared = stream.lanes.iter().find(|lane| lane.is_shared());
         match (service, shared) {
             (Service::Shared, Some(lane)) => lane.seat(seat),
@@ -242,7 +247,7 @@ impl Bus {
         stream.forget_heard();
     }
 
-    /// Whether anyone makes anything of events of this name.
+    /// Whether any subscriber handles events of this name.
     pub(crate) fn is_heard(&self, name: &str) -> bool {
         let stream = lock(&self.stream);
         let mut lanes = stream.lanes.iter();
@@ -254,7 +259,7 @@ impl Bus {
         lock(&self.stream).next - 1
     }
 
-    /// Whether everybody who is not stuck has heard everything.
+    /// Whether all subscribers that are not stuck have received everything.
     pub fn is_quiet(&self) -> bool {
         let stream = lock(&self.stream);
         let last = stream.next - 1;
@@ -279,7 +284,7 @@ impl Bus {
 
     /// A handler failed. It is reported once, and a failure to take that report is not.
     fn suppress(&self, event: &Event, ext_id: &str, error: &Error) {
-        if &*event.name == "SuppressedError" {
+        if &*event.name == SuppressedError::NAME {
             return;
         }
         let reason = format!("`{ext_id}` failed to take `{}`", event.name);
@@ -288,22 +293,22 @@ impl Bus {
             cause = redactor.json(&cause).into_owned();
             words = redactor.text(&words).into_owned();
         }
-        self.tell(&Trouble {
+        self.tell(&SubscriberFailure {
             ext_id: ext_id.to_owned(),
             correlation_id: event.correlation_id.to_string(),
             message: format!("{reason}: {words}"),
             reason: reason.clone(),
             cause: cause.clone(),
         });
-        let payload = json!({
-            "type": "SuppressedError",
-            "reason": reason,
-            "cause": cause,
-            "at": platform::rfc3339(platform::now()),
-            "extId": ext_id,
-            "event": event.name,
-        });
-        self.publish("SuppressedError", &event.correlation_id, &payload);
+        let suppressed = SuppressedError {
+            at: platform::rfc3339(platform::now()),
+            cause,
+            event: Some(event.name.to_string()),
+            ext_id: Some(ext_id.to_owned()),
+            reason,
+            kind: SuppressedError::NAME.to_owned(),
+        };
+        self.publish(SuppressedError::NAME, &event.correlation_id, &suppressed);
     }
 
     fn lagged(&self, ext_id: &str, behind: u64, stuck: bool) {
@@ -315,30 +320,34 @@ impl Bus {
             let reason = format!("`{ext_id}` does not keep up with events");
             (reason, format!("it is {behind} behind"))
         };
-        self.tell(&Trouble {
+        self.tell(&SubscriberFailure {
             ext_id: ext_id.to_owned(),
             correlation_id: correlation_id.clone(),
             message: format!("{reason}; {cause}"),
             reason,
             cause,
         });
-        let payload = json!({"extId": ext_id, "behind": behind, "stuck": stuck});
-        self.publish("SubscriberLagged", &correlation_id, &payload);
+        let lagged = SubscriberLagged {
+            behind,
+            ext_id: ext_id.to_owned(),
+            stuck,
+        };
+        self.publish(SubscriberLagged::NAME, &correlation_id, &lagged);
     }
 }
 
 /// Lanes that count as at work and have not set off yet. They do when this is dropped.
 #[derive(Default)]
 #[must_use = "dropping it wakes threads"]
-pub(crate) struct Roused {
+pub(crate) struct PendingDelivery {
     bus: Weak<Bus>,
     /// The event they set off for.
     seq: u64,
     lanes: Vec<Arc<Lane>>,
 }
 
-impl Roused {
-    /// Sets off, and runs `job` on a thread that nobody else waits for, once all those who return at once have heard the
+impl PendingDelivery {
+    /// Starts delivery, and runs `job` on a thread of its own once all subscribers that return immediately have received the
     /// event. It is the thread that let them hear it if they are at rest, because to wake another one takes longer than
     /// all of that; only then may `job` be kept waiting, which is what this gives.
     pub(crate) fn and_then(mut self, job: impl FnOnce() + Send + 'static) -> bool {
@@ -359,7 +368,7 @@ impl Roused {
     }
 }
 
-impl Drop for Roused {
+impl Drop for PendingDelivery {
     fn drop(&mut self) {
         if let Some(bus) = self.bus.upgrade() {
             for lane in self.lanes.drain(..) {
@@ -394,7 +403,7 @@ impl Stream {
         events.cloned().collect()
     }
 
-    /// Lets go of what everybody has heard.
+    /// Drops the events that all subscribers have received.
     fn forget_heard(&mut self) {
         let heard = self.lanes.iter().map(|lane| lane.heard()).min();
         let heard = heard.unwrap_or(self.next - 1);
@@ -407,7 +416,7 @@ impl Stream {
     }
 
     /// Moves the subscribers that are furthest behind to the present.
-    fn skip_the_slowest(&mut self) -> Vec<Value> {
+    fn skip_the_slowest(&mut self) -> Vec<EventsSkipped> {
         let last = self.next - 1;
         let slowest = self.lanes.iter().map(|lane| lane.heard()).min();
         let behind = self

@@ -5,20 +5,21 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 use stud_contract_hook::{FiringMode, Registration, Slot, SubKind, Verdict};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::{Class, Code, codes};
+use stud_host_api::events::{HookFired, HookGuardDenied, HookObserverFailed};
+use stud_runtime::clock::Stopwatch;
 
 use crate::activate::{Active, Running};
 use crate::executor;
 use crate::hook_order::Ordering;
 use crate::ledger::closed;
 use crate::registry::Registry;
-use crate::session::Voice;
-use crate::timeout::in_time;
+use crate::session::TurnHandle;
+use crate::timeout::with_timeout;
 use crate::validate::Members;
 
 /// The hooks of a turn, slot by slot, in the order in which they run.
@@ -45,7 +46,7 @@ pub(crate) struct Denial {
 /// Something that passes a slot.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Passage<'a> {
-    pub(crate) voice: &'a Voice,
+    pub(crate) voice: &'a TurnHandle,
     pub(crate) slot: Slot,
     pub(crate) mode: FiringMode,
 }
@@ -71,7 +72,7 @@ impl Hooks {
         Self(slots)
     }
 
-    /// Whether anyone is there. Nothing has to be made for a slot that nobody looks at.
+    /// Whether the slot has hooks. Nothing has to be built for an empty slot.
     pub(crate) fn any(&self, slot: Slot, mode: FiringMode) -> bool {
         self.on(slot, mode).next().is_some()
     }
@@ -103,7 +104,7 @@ impl Hooks {
         Ok(Ok(payload))
     }
 
-    /// Asks the guards, one after the other. The first no is final, and whoever only looks sees it happen.
+    /// Asks the guards, one after the other. The first denial is final, and observers see it.
     pub(crate) async fn guard(
         &self,
         passage: Passage<'_>,
@@ -162,15 +163,15 @@ impl Hooks {
             if is_called_off(&error) {
                 return Err(error);
             }
-            let failure = json!({
-                "slot": passage.slot,
-                "extensionId": hook.id(),
-                "error": format!("{}/{}: {}", error.class(), error.code(), error.message()),
-            });
-            passage.voice.publish("HookObserverFailed", &failure);
+            let failure = HookObserverFailed {
+                error: error.to_string(),
+                extension_id: hook.id().to_owned(),
+                slot: passage.slot.to_string(),
+            };
+            passage.voice.publish(&failure);
             Ok(())
         });
-        let mut looking: executor::InOrder<_> = looking.collect();
+        let mut looking: executor::FuturesOrdered<_> = looking.collect();
         let mut seen = Ok(());
         while let Some(looked) = looking.next().await {
             seen = seen.and(looked);
@@ -187,10 +188,10 @@ impl Hook {
     /// Runs the hook on a thread of its own, because its code may block or never come back.
     async fn call(&self, passage: Passage<'_>, payload: &Value) -> Result<String> {
         let Passage { voice, slot, .. } = passage;
-        let began = Instant::now();
+        let began = Stopwatch::start();
         let (plugin, payload) = (self.plugin.clone(), payload.to_string());
         let cx = voice.call(voice.cancelled().clone(), None);
-        let handled = executor::elsewhere(async move {
+        let handled = executor::spawn_future(async move {
             let Running::Hook(instance) = plugin.running() else {
                 return Err(plugin.lacks("handler"));
             };
@@ -200,8 +201,8 @@ impl Hook {
         let handled = async { handled.await.unwrap_or_else(|| Err(closed())) };
         let session = voice.session();
         let limit = session.rules().hook;
-        let in_time = in_time(&**session.timer(), limit, handled);
-        let reply = match executor::unless(voice.cancelled(), in_time).await {
+        let timed = with_timeout(&**session.timer(), limit, handled);
+        let reply = match executor::or_cancelled(voice.cancelled(), timed).await {
             Some(Some(reply)) => reply,
             Some(None) => Err(self.late(limit)),
             None => Err(voice.called_off()),
@@ -211,13 +212,13 @@ impl Hook {
             Err(error) => self.is_denial(error),
         };
         if answered {
-            let fired = json!({
-                "slot": slot,
-                "subKind": self.registration.sub_kind,
-                "extensionId": self.id(),
-                "durationMs": u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-            });
-            voice.publish("HookFired", &fired);
+            let fired = HookFired {
+                duration_ms: began.millis(),
+                extension_id: self.id().to_owned(),
+                slot: slot.to_string(),
+                sub_kind: self.registration.sub_kind.to_string(),
+            };
+            voice.publish(&fired);
         }
         reply
     }
@@ -256,11 +257,13 @@ fn own_context(error: &Error) -> Map<String, Value> {
 }
 
 fn tell_denied(passage: Passage<'_>, denial: &Denial) {
-    let mut payload = json!({"slot": passage.slot, "extensionId": denial.ext_id});
-    if !denial.reason.is_empty() {
-        payload["reason"] = denial.reason.as_str().into();
-    }
-    passage.voice.publish("HookGuardDenied", &payload);
+    let denied = HookGuardDenied {
+        extension_id: denial.ext_id.clone(),
+        reason: Some(denial.reason.clone()).filter(|reason| !reason.is_empty()),
+        slot: passage.slot.to_string(),
+    };
+    passage.voice.publish(&denied);
+    let mut payload = json!(denied);
     payload["code"] = denial.code.as_str().into();
     if !denial.context.is_empty() {
         payload["context"] = denial.context.clone().into();
@@ -274,7 +277,7 @@ fn is_called_off(error: &Error) -> bool {
     error.class() == Class::Cancellation.as_str()
 }
 
-/// A hook that fails, fails the stage; one that was called off was called off.
+/// A hook that fails, fails the stage; a cancelled hook is a cancellation.
 fn failed(code: &'static Code, hook: &Hook, cause: Error) -> Error {
     if is_called_off(&cause) {
         return cause;

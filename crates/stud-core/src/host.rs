@@ -7,15 +7,16 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use serde_json::json;
 use stud_contract_meta::{self as contract, Result};
+use stud_host_api::events::{LifecyclePhaseEnd, LifecyclePhaseStart};
 use stud_host_api::metrics::RuntimeSnapshot;
 use stud_host_api::refusal::{self, Phase};
 use stud_host_api::{BoxFuture, HostApi};
 
-use crate::activate::{HostSource, Identity, Moment};
 use crate::environment::Environment;
+use crate::identity::Identity;
 use crate::redact::Redactor;
+use crate::register::{HostSource, PhaseMoment};
 use crate::runtime_snapshot::Reader;
 use crate::secrets::{Env, UserVault};
 use crate::session::{Session, SessionLink};
@@ -30,13 +31,13 @@ use speaking::Pace;
 /// Makes the hosts of the plugins of one session, or of plugins that run outside any.
 #[derive(Debug, Clone)]
 pub struct Hosts {
-    facts: Arc<Facts>,
+    facts: Arc<HostFacts>,
     link: SessionLink,
 }
 
 /// What hosts know without a session.
 #[derive(Debug)]
-struct Facts {
+struct HostFacts {
     ground: Arc<Environment>,
     env: Env,
     headless: bool,
@@ -53,7 +54,7 @@ impl Hosts {
         link: SessionLink,
     ) -> Self {
         Self {
-            facts: Arc::new(Facts {
+            facts: Arc::new(HostFacts {
                 ground: Arc::new(ground.clone()),
                 env: Env::new(
                     &ground.places.global_root,
@@ -85,22 +86,32 @@ impl HostSource for Hosts {
         })
     }
 
-    fn phase(&self, plugin: &Identity, phase: contract::Phase, moment: Moment) {
+    fn phase(&self, plugin: &Identity, phase: contract::Phase, moment: PhaseMoment) {
         // Stores come up before there is a session to tell it in.
         let Some(session) = self.link.get() else {
             return;
         };
-        let (name, duration) = match moment {
-            Moment::Start => ("LifecyclePhaseStart", 0),
-            Moment::End(took) => ("LifecyclePhaseEnd", took),
-        };
         let ext_id = plugin.ext_id.as_str();
-        let payload = json!({
-            "extensionId": ext_id,
-            "phase": phase.as_str(),
-            "durationMs": duration,
-        });
-        session.books().publish(name, ext_id, &payload);
+        let (extension_id, phase) = (ext_id.to_owned(), phase.as_str().to_owned());
+        let books = session.books();
+        match moment {
+            PhaseMoment::Start => {
+                let started = LifecyclePhaseStart {
+                    duration_ms: 0,
+                    extension_id,
+                    phase,
+                };
+                books.publish(ext_id, &started);
+            }
+            PhaseMoment::End(took) => {
+                let ended = LifecyclePhaseEnd {
+                    duration_ms: took,
+                    extension_id,
+                    phase,
+                };
+                books.publish(ext_id, &ended);
+            }
+        }
     }
 }
 
@@ -120,7 +131,7 @@ impl Host {
         self.plugin.ext_id.as_str()
     }
 
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &HostFacts {
         &self.hosts.facts
     }
 

@@ -2,7 +2,7 @@
 //!
 //! One registry serves a session and all its children. A prompt waits in line, is put to every interactor at the same
 //! time, and is settled exactly once: by the first `accepted` or `rejected`, by its asker who calls it off, by time, or
-//! by the rules for when nobody is there. Whatever settles it goes through `Prompts::settle`, under one lock; whoever
+//! by the rules for an absent user. Whatever settles it goes through `Prompts::settle`, under one lock; an answer that
 //! comes second is told that it was answered already.
 //!
 //! ```text
@@ -12,9 +12,9 @@
 //!
 //! A tool's prompt that runs out of time may stay open for one late answer, which `detached.rs` tells.
 //!
-//! Nobody sees a prompt before its record is written, and no answer has any effect before its record is on the disk.
+//! No prompt is visible before its record is written, and no answer has any effect before its record is on the disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -31,29 +31,32 @@ use crate::recorder::Recorder;
 use crate::sync::{AtomicBool, Mutex, Promise, lock, promise};
 use crate::timer::{Alarm, Timer};
 
+mod audience;
 mod outcome;
 mod stage;
 mod pending;
-mod queue;
 mod interactor_slot;
+mod queue;
 mod dispatch;
 mod unresponsive;
 mod absence;
-mod detached;
 mod render_answer;
+mod detached;
 mod settled_log;
 mod settling;
 
 pub use absence::{Absence, HeadlessGrant};
-pub use detached::{Inbox, LateAnswer};
+pub use audience::Audience;
+pub use detached::Inbox;
 pub use outcome::Outcome;
 pub use pending::Raised;
+pub use render_answer::LateAnswer;
 
 use detached::{Detached, ToolCall};
-use interactor_slot::Seat;
+use interactor_slot::InteractorSlot;
 use queue::Current;
 use settled_log::Remembered;
-use stage::Stage;
+use stage::PromptStage;
 
 /// Answers prompts.
 pub trait Interactor: Send + Sync {
@@ -93,7 +96,7 @@ pub struct Asker {
     pub books: Arc<Recorder>,
     /// Fires when the answer is no longer wanted.
     pub cancelled: CancellationToken,
-    /// How long to wait once somebody has been asked. Nothing means forever.
+    /// The timeout once an interactor was asked. `None` means forever.
     pub timeout: Option<Duration>,
     /// When the child session was opened, for one that asks.
     pub spawned_at: Option<u64>,
@@ -111,9 +114,9 @@ pub struct Prompts {
 
 #[derive(Default)]
 struct Table {
-    seats: Vec<Arc<Seat>>,
-    /// Those who did not let go of a prompt that was over.
-    stuck: Vec<Arc<Seat>>,
+    seats: Vec<Arc<InteractorSlot>>,
+    /// Interactors that did not return from a settled prompt.
+    stuck: Vec<Arc<InteractorSlot>>,
     queue: Vec<Arc<Prompt>>,
     current: Option<Current>,
     /// Tools' prompts that ran out of time, while their tools decide what becomes of them.
@@ -125,12 +128,16 @@ struct Table {
     /// How many prompts of each plugin were settled.
     settled_of: BTreeMap<String, u64>,
     arrivals: u64,
-    /// Whether anybody was ever there to ask.
+    /// Whether an interactor was ever attached.
     attended: bool,
-    /// How often everybody was away.
+    /// How often all interactors were absent.
     absences: u64,
     /// Rings when those who left have been gone for too long.
     grace: Option<Alarm>,
+    /// The tools' calls that have asked and are not over.
+    asked: BTreeSet<ToolCall>,
+    /// How many screens stand behind interactors that have several, by the plugin.
+    audiences: BTreeMap<String, Audience>,
     closed: bool,
 }
 
@@ -139,14 +146,14 @@ struct Prompt {
     asker: Asker,
     raised_at: u64,
     arrival: u64,
-    /// Whether somebody's answer settled it.
+    /// Whether an answer settled it.
     answered: AtomicBool,
     /// Where the outcome goes.
     asked: Mutex<Option<Promise<Result<Response>>>>,
 }
 
 impl Prompts {
-    /// A registry nobody has joined yet.
+    /// A registry without interactors.
     pub fn new(timer: Arc<dyn Timer>, absence: Absence) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
             table: Mutex::new(Table::default()),
@@ -156,7 +163,7 @@ impl Prompts {
         })
     }
 
-    /// Asks. The prompt is called off when the returned future is dropped.
+    /// Raises a prompt. It is cancelled when the returned future is dropped.
     pub fn raise(&self, asker: Asker, payload: Payload) -> Raised {
         let (promise, promised) = promise();
         let prompt = self.enter(asker, payload, promise);
@@ -236,10 +243,18 @@ impl Prompts {
         }
     }
 
-    /// Whether somebody is there who can be asked, or was and may come back.
+    /// Whether an interactor is attached, or was and may come back.
     pub(crate) fn is_attended(&self) -> bool {
         let table = lock(&self.table);
         !table.seats.is_empty() || table.attended
+    }
+
+    /// The prompts that wait or are being asked, in the order of their turn.
+    pub fn open(&self) -> Vec<Request> {
+        let table = lock(&self.table);
+        let current = table.current.iter().map(|current| &current.prompt);
+        let open = current.chain(&table.queue);
+        open.map(|prompt| prompt.request.clone()).collect()
     }
 
     /// How many prompts wait or are being asked.

@@ -1,7 +1,9 @@
 //! From prepared plugins to a session in which they take part.
 
+mod screens;
+
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -10,32 +12,37 @@ use stud_diagnostics::{Diagnostic, codes};
 use stud_host_api::metrics::{DEBOUNCE_MS, ProjectTrust, RuntimeSnapshot};
 use stud_host_api::session::SecurityMode;
 
-use crate::activate::{Active, Means};
+use crate::activate::Active;
 use crate::approvals::{Allowlist, Approvals, ProjectApprovals};
 use crate::audit::bootstrap::{self, Deed};
 use crate::environment::Environment;
 use crate::host::Hosts;
 use crate::interactions::Absence;
+use crate::ledger::closed;
 use crate::limits::Limits;
 use crate::mcp::{Connector, Setup};
-use crate::model::{self, Answering, Model};
+use crate::model::{self, Model, ProviderChoice};
 use crate::model_switch;
 use crate::params::{Params, Setting};
+use crate::participants;
 use crate::platform::Durability;
 use crate::privileged_ops;
-use crate::provenance::Verdict;
+use crate::provenance::Integrity;
 use crate::redact::Redactor;
+use crate::register::{HostSource, PluginRuntime};
 use crate::registry::Registry;
 use crate::report::PluginReport;
 use crate::request_state::Terms;
 use crate::runtime_snapshot::Collector;
 use crate::session::archive;
-use crate::session::{Founding, Session, SessionLink, open};
+use crate::session::{Session, SessionConfig, SessionLink, open};
 use crate::settings::{HeadlessSettings, InteractionSettings, SecuritySettings};
-use crate::startup::{Plugins, Rising};
+use crate::startup::{Plugins, StartupObserver};
 use crate::store::{self, MemoryStore, Store};
 use crate::timer;
 use crate::turn_policy::TurnPolicy;
+
+pub use screens::{Screens, StandIn};
 
 /// How a session is begun.
 #[derive(Debug, Clone, Default)]
@@ -48,17 +55,17 @@ pub struct Launch {
     pub mode: Option<SecurityMode>,
     /// Entries of an allowlist that hold for this run, in every mode.
     pub allow_tools: Vec<String>,
-    /// The session to go on with.
+    /// The session to resume.
     pub resume: Option<Resume>,
     /// Parameters of the provider, each with its path.
     pub params: Vec<(String, Value)>,
     /// How long plugins may take.
     pub limits: Limits,
-    /// Who speaks to MCP servers; without one there are none.
+    /// The MCP client; without it no MCP servers are available.
     pub connector: Option<Arc<dyn Connector>>,
 }
 
-/// Which session to go on with.
+/// Which session to resume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resume {
     /// This one.
@@ -76,23 +83,23 @@ pub struct Launched {
     pub reports: Vec<PluginReport>,
     /// What is not about one plugin.
     pub diagnostics: Vec<Diagnostic>,
-    means: Means,
+    means: PluginRuntime,
 }
 
 /// Opens a session in `ground`, and lets the plugins take part in it.
 pub fn launch(ground: &Environment, plugins: &Plugins, how: &Launch) -> Result<Launched> {
-    launch_with(ground, plugins, how, &Onlooker::default())
+    launch_with(ground, plugins, how, &LaunchObserver::default())
 }
 
 /// Who looks on while a session comes up.
-pub struct Onlooker<'a> {
+pub struct LaunchObserver<'a> {
     /// The session is open, and no plugin but its store takes part.
     pub opened: &'a dyn Fn(&Arc<Session>),
-    /// Everybody takes part but the screens, and this model is going to answer. Not said where there is no screen.
+    /// All plugins but the UIs are active, and this model will answer. Not reported without a UI.
     pub before_screens: &'a dyn Fn(&Arc<Session>, Option<&Model>),
 }
 
-impl Default for Onlooker<'_> {
+impl Default for LaunchObserver<'_> {
     fn default() -> Self {
         Self {
             opened: &|_| {},
@@ -101,22 +108,22 @@ impl Default for Onlooker<'_> {
     }
 }
 
-impl std::fmt::Debug for Onlooker<'_> {
+impl std::fmt::Debug for LaunchObserver<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Onlooker")
     }
 }
 
-/// The same, with somebody who looks on.
+/// The same, with an observer.
 pub fn launch_with(
     ground: &Environment,
     plugins: &Plugins,
     launch: &Launch,
-    onlooker: &Onlooker<'_>,
+    onlooker: &LaunchObserver<'_>,
 ) -> Result<Launched> {
     let redactor = Arc::new(Redactor::new());
     let link = SessionLink::default();
-    let means = Means {
+    let means = PluginRuntime {
         hosts: Arc::new(Hosts::new(ground, &redactor, launch.headless, link.clone())),
         limits: launch.limits.clone(),
     };
@@ -161,7 +168,7 @@ pub fn launch_with(
         session.announce_resume();
         model_switch::tell_forgotten(&session);
     }
-    // Whoever begins the first turn is told why there is no model.
+    // The first turn reports why there is no model.
     if let Ok(model) = model
         && let Err(unfit) = model_switch::begin(&session, model)
     {
@@ -171,9 +178,7 @@ pub fn launch_with(
     drop(alone);
     for rewrite in ground.ordering.rewrites() {
         let correlation_id = session.correlation_id();
-        session
-            .books()
-            .publish("OrderingRewrite", &correlation_id, &rewrite.payload());
+        session.books().publish(&correlation_id, &rewrite.event());
     }
     let mut diagnostics = started.diagnostics;
     diagnostics.extend(problems.unwrap_or_default());
@@ -187,14 +192,14 @@ pub fn launch_with(
 }
 
 /// The plugins that are pinned, and whether they are the pinned ones.
-fn verdicts(reports: &[PluginReport]) -> impl Iterator<Item = (&str, Verdict)> {
+fn verdicts(reports: &[PluginReport]) -> impl Iterator<Item = (&str, Integrity)> {
     let reports = reports.iter();
     reports.filter_map(|report| Some((report.ext_id.as_str(), report.integrity?)))
 }
 
 /// Puts on record which plugins are the pinned ones, where there is no session to do so.
 fn note_integrity(global_root: &Path, reports: &[PluginReport]) {
-    let deed = |(ext_id, verdict): (&str, Verdict)| Deed {
+    let deed = |(ext_id, verdict): (&str, Integrity)| Deed {
         class: Some("Integrity"),
         ..Deed::new("Integrity", verdict.facts(ext_id))
     };
@@ -205,7 +210,7 @@ fn note_integrity(global_root: &Path, reports: &[PluginReport]) {
     }
 }
 
-/// Puts on record which models are declared again and otherwise; the session goes on with what was declared first.
+/// Records models with conflicting declarations; the session uses the first one.
 fn tell_declared_otherwise(session: &Session) {
     for provider in session.plugins().of_kind(Kind::Provider) {
         for error in model::declared_otherwise(provider.identity()) {
@@ -223,11 +228,11 @@ struct Opening<'a> {
     servers: Option<Setup>,
     redactor: Arc<Redactor>,
     link: SessionLink,
-    onlooker: &'a Onlooker<'a>,
+    onlooker: &'a LaunchObserver<'a>,
     session: Option<Result<Arc<Session>>>,
 }
 
-impl Rising for Opening<'_> {
+impl StartupObserver for Opening<'_> {
     fn stores_up(&mut self, stores: &[Arc<Active>]) {
         let store = store::active(stores);
         let session = self.open(store.unwrap_or_else(|| Arc::new(MemoryStore::default())));
@@ -235,7 +240,7 @@ impl Rising for Opening<'_> {
             self.link.set(session);
             (self.onlooker.opened)(session);
             for store in stores {
-                session.attend(store);
+                participants::join(session, store);
             }
         }
         self.session = Some(session);
@@ -243,8 +248,8 @@ impl Rising for Opening<'_> {
 
     fn before_screens(&mut self, there: &[Arc<Active>]) {
         if let Some(Ok(session)) = &self.session {
-            let there = Registry::of(there.to_vec());
-            // Why nobody answers is told later; the greeting only says who does.
+            let there = there.iter().cloned().collect::<Registry>();
+            // Why no model is available is reported later; the greeting only names the active one.
             let model = Model::chosen(&there, &self.ground.settings, &[]);
             (self.onlooker.before_screens)(session, model.as_ref().ok());
         }
@@ -252,7 +257,7 @@ impl Rising for Opening<'_> {
 
     fn up(&mut self, plugin: &Arc<Active>) {
         if let Some(Ok(session)) = &self.session {
-            session.attend(plugin);
+            participants::join(session, plugin);
         }
     }
 }
@@ -272,16 +277,16 @@ impl Opening<'_> {
         if self.ground.trusted() {
             picture.session.project_trust = ProjectTrust::Granted;
         }
-        let answering = Answering::of(&self.ground.settings);
+        let answering = ProviderChoice::of(&self.ground.settings);
         let interaction = InteractionSettings::of(&self.ground.settings);
-        // The mode that a session began with is the one it goes on with.
+        // A resumed session keeps the mode it started with.
         let recorded = || {
             let id = resume.as_deref()?;
             archive::mode(id, &*store).ok()
         };
         let metrics = Collector::new(picture, timer.clone(), Duration::from_millis(DEBOUNCE_MS));
         let session = open(
-            Founding {
+            SessionConfig {
                 project_root: places.project_root.clone(),
                 mode: self.mode(),
                 store: store.clone(),
@@ -370,7 +375,48 @@ impl Opening<'_> {
     }
 }
 
+/// Reloads plugins of a session on request from outside it, as the command `/reload` does from inside.
+pub struct Reloader {
+    session: Weak<Session>,
+    ground: Arc<Environment>,
+    hosts: Arc<dyn HostSource>,
+    limits: Limits,
+}
+
+impl Reloader {
+    /// Loads what is now in a plugin's place, between turns and never while the plugin has a prompt in flight. Gives the
+    /// plugin's id, how far it has come and when.
+    pub fn reload(&self, id: &str) -> Result<Value> {
+        let session = self.session.upgrade().ok_or_else(closed)?;
+        let (ground, means) = (self.ground.clone(), self.means());
+        privileged_ops::reload_plugin(session, ground, means, id)
+    }
+
+    fn means(&self) -> PluginRuntime {
+        PluginRuntime {
+            hosts: self.hosts.clone(),
+            limits: self.limits.clone(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Reloader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Reloader")
+    }
+}
+
 impl Launched {
+    /// Reloads plugins of this session for as long as it lives.
+    pub fn reloader(&self, ground: &Environment) -> Reloader {
+        Reloader {
+            session: Arc::downgrade(&self.session),
+            ground: Arc::new(ground.clone()),
+            hosts: self.means.hosts.clone(),
+            limits: self.means.limits.clone(),
+        }
+    }
+
     /// Loads what is now in a plugin's place. A UI is first let finish the prompt it shows.
     ///
     /// If the new one is refused, the old one stays; if it fails to come up, the plugin takes no part any more.

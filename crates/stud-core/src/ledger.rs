@@ -2,7 +2,7 @@
 //!
 //! Everything that changes a session is posted here as a commit: records, how safe they have to be, and what follows
 //! from them. One writer takes what has gathered, numbers it, hands it to the store in one call, and only then lets
-//! the consequences happen, in the same order. So nobody sees a record that would not survive the process, and a disk
+//! the consequences happen, in the same order. So no record is visible that would not survive the process, and a disk
 //! that is slow makes batches larger rather than queues longer.
 
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::{Durability, JournalBatch, JournalPage, JournalRecord, Page};
 use stud_host_api::session::TranscriptRecord;
 
-use crate::cancellation::{Reason, Scope, called_off};
+use crate::cancellation::{CancelReason, Scope, called_off};
 use crate::executor::{Mailbox, Pace, spawn};
 use crate::platform;
 use crate::redact::Redactor;
@@ -25,7 +25,7 @@ use crate::timer::{Alarm, Timer};
 
 mod loose;
 
-pub(crate) use loose::{LooseEnds, OpenPrompt};
+pub(crate) use loose::{OpenPrompt, OpenRecords};
 
 /// Records that are only written are made safe against the loss of power within this time.
 const SYNC_WITHIN: Duration = Duration::from_millis(50);
@@ -49,13 +49,25 @@ pub struct Draft {
     pub payload: Value,
 }
 
+/// Receives the records of a transcript as they are written.
+pub trait Follower: Send + Sync {
+    /// Takes records in the order of their numbers, before anything follows from them.
+    ///
+    /// It runs on the writer's thread, so it must not wait for anything.
+    fn written(&self, records: &[JournalRecord]);
+}
+
+/// Those who follow a transcript.
+type Followers = Arc<Mutex<Vec<Arc<dyn Follower>>>>;
+
 /// The transcript of one session, and the only way to add to it.
 pub struct Ledger {
     session_id: String,
     mailbox: Arc<Mailbox<Commit>>,
     store: Arc<dyn Store>,
     last_seq: Arc<AtomicU64>,
-    loose_ends: Arc<Mutex<LooseEnds>>,
+    loose_ends: Arc<Mutex<OpenRecords>>,
+    followers: Followers,
 }
 
 type Then = Box<dyn FnOnce(Result<u64>) + Send>;
@@ -67,7 +79,7 @@ struct Commit {
 }
 
 impl Ledger {
-    /// A ledger that goes on after `last_seq`. An empty one begins with `first`, when there is something to write.
+    /// A ledger that continues after `last_seq`. An empty one begins with `first`, when there is something to write.
     pub fn new(
         session_id: &str,
         last_seq: u64,
@@ -78,6 +90,7 @@ impl Ledger {
     ) -> Arc<Self> {
         let last = Arc::new(AtomicU64::new(last_seq));
         let loose_ends = Arc::new(Mutex::default());
+        let followers = Followers::default();
         // A stranger's store may never come back.
         let pace = if store.is_ours() {
             Pace::Prompt
@@ -89,6 +102,7 @@ impl Ledger {
                 session_id: session_id.to_owned(),
                 last_seq: last.clone(),
                 loose_ends: loose_ends.clone(),
+                followers: followers.clone(),
                 first: (last_seq == 0).then_some(first),
                 store: store.clone(),
                 redactor,
@@ -102,6 +116,7 @@ impl Ledger {
                 store,
                 last_seq: last,
                 loose_ends,
+                followers,
             }
         })
     }
@@ -135,13 +150,19 @@ impl Ledger {
     }
 
     /// Takes over what processes before this one began and did not end.
-    pub(crate) fn take_over(&self, loose_ends: LooseEnds) {
+    pub(crate) fn take_over(&self, loose_ends: OpenRecords) {
         *lock(&self.loose_ends) = loose_ends;
     }
 
     /// What was begun and not ended, as far as consequences have happened.
-    pub(crate) fn loose_ends(&self) -> LooseEnds {
+    pub(crate) fn loose_ends(&self) -> OpenRecords {
         lock(&self.loose_ends).clone()
+    }
+
+    /// Hands every record that is written from now on to `follower`. What was written before is read with
+    /// [`Ledger::page`]; a record that is written meanwhile may come both ways, and its number says so.
+    pub fn follow(&self, follower: Arc<dyn Follower>) {
+        lock(&self.followers).push(follower);
     }
 
     /// A page of the transcript.
@@ -152,7 +173,11 @@ impl Ledger {
 
 /// `Cancellation/SessionCancelled`: the session ended first.
 pub(crate) fn closed() -> Error {
-    called_off(Scope::Session, Reason::Parent, "the session ended first")
+    called_off(
+        Scope::Session,
+        CancelReason::Parent,
+        "the session ended first",
+    )
 }
 
 /// A stored record with its number.
@@ -162,7 +187,7 @@ pub fn transcript_record(stored: JournalRecord) -> TranscriptRecord {
     if let Value::Object(members) = &mut record {
         members.insert("seq".to_owned(), seq.into());
     }
-    // A record of another shape keeps its place, so that whoever pages sees that something is there.
+    // A record of another shape keeps its place, so that a paging reader sees that a record exists.
     serde_json::from_value(record).unwrap_or_else(|_| TranscriptRecord {
         seq,
         kind: "unreadable".to_owned(),
@@ -173,7 +198,8 @@ pub fn transcript_record(stored: JournalRecord) -> TranscriptRecord {
 struct Writer {
     session_id: String,
     last_seq: Arc<AtomicU64>,
-    loose_ends: Arc<Mutex<LooseEnds>>,
+    loose_ends: Arc<Mutex<OpenRecords>>,
+    followers: Followers,
     /// The first record of all, until it is written.
     first: Option<Draft>,
     store: Arc<dyn Store>,
@@ -193,6 +219,9 @@ impl Writer {
             self.last_seq.store(last, Ordering::Release);
             if last > 0 {
                 self.first = None;
+            }
+            for follower in lock(&self.followers).iter() {
+                follower.written(&batch.records);
             }
         }
         // What comes before the first record that has to be synced need not wait for the disk.

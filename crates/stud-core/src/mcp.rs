@@ -1,8 +1,8 @@
 //! The client for MCP servers: one for a session, and everything remote goes through it.
 //!
 //! A server is a stranger's program or address. Nothing of it is started before a person trusts it; what it offers
-//! enters the session's registries; what it says is untrusted text, whoever trusts it. One that is dead is named, and
-//! the others are none the worse for it.
+//! enters the session's registries; what it says is untrusted text, even when the server is trusted. A dead server is reported, and
+//! the others are unaffected.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,8 +14,8 @@ use stud_contract_meta::{Error, Result};
 use stud_diagnostics::{Diagnostic, codes};
 use stud_host_api::metrics::McpStatus;
 
-mod terms;
 mod reconnect;
+mod terms;
 mod sanitize;
 mod binding;
 mod config;
@@ -27,42 +27,42 @@ mod status;
 mod catalog;
 mod startup_barrier;
 mod deps;
+mod tools;
 mod server;
 mod fetch;
 mod registration;
-mod tools;
 mod prompt_commands;
 
-pub use binding::{Binding, Bound};
+pub use binding::{Bound, ResourceBinding};
 pub use config::{Configured, ServerConfig, Transport, configured};
 pub use connection::{
-    Connection, Connector, Part, PromptArgument, PromptDescriptor, PromptMessage, Reach,
-    ResourceContent, ResourceDescriptor, Target, ToolAnswer, ToolDescriptor, Trouble, Watch,
+    Connection, ConnectionError, Connector, Part, PromptArgument, PromptDescriptor, PromptMessage,
+    Reach, ResourceContent, ResourceDescriptor, ServerAddress, ToolAnswer, ToolDescriptor, Watch,
 };
 pub use fetch::Consumed;
 pub use reconnect::Policy;
 pub use status::{Surveyed, Trust, survey};
-pub use terms::Terms;
+pub use terms::McpDefaults;
 
-pub(crate) use deps::Around;
+pub(crate) use deps::McpSession;
 
-use deps::Means;
+use deps::ServerDeps;
 use prompt_commands::PromptCommands;
 use server::Server;
 use startup_barrier::Starting;
 use trust::TrustLists;
 
-use crate::commands::Handler;
+use crate::commands::CommandSource;
 use crate::environment::Environment;
-use crate::executor::{self, InOrder, block_on};
+use crate::executor::{self, FuturesOrdered, block_on};
 use crate::interactions::Prompts;
 use crate::prompt_templates::PromptRegistry;
 use crate::recorder::Recorder;
 use crate::resources::ResourceRegistry;
 use crate::runtime_snapshot::Collector;
-use crate::timeout::in_time;
+use crate::timeout::with_timeout;
 use crate::timer::{self, Timer};
-use crate::tool_registry::{Found, ToolSource};
+use crate::tool_registry::{ToolRef, ToolSource};
 
 /// What a session's client stands on.
 #[derive(Debug, Clone)]
@@ -72,7 +72,7 @@ pub struct Setup {
     /// The servers there are.
     pub configured: Configured,
     /// What the operator set.
-    pub terms: Terms,
+    pub terms: McpDefaults,
     lists: TrustLists,
     cwd: PathBuf,
 }
@@ -84,7 +84,7 @@ impl Setup {
         Self {
             connector,
             configured: configured(ground),
-            terms: Terms::read(&ground.settings),
+            terms: McpDefaults::read(&ground.settings),
             lists: TrustLists::of(ground),
             cwd: root.parent().unwrap_or(root).to_owned(),
         }
@@ -92,7 +92,7 @@ impl Setup {
 }
 
 /// What the client needs from its session.
-pub(crate) struct Surroundings {
+pub(crate) struct McpPorts {
     pub(crate) books: Arc<Recorder>,
     pub(crate) metrics: Arc<Collector>,
     pub(crate) prompts: Arc<Prompts>,
@@ -100,7 +100,7 @@ pub(crate) struct Surroundings {
     pub(crate) resource_registry: Arc<ResourceRegistry>,
     pub(crate) timer: Arc<dyn Timer>,
     pub(crate) over: CancellationToken,
-    pub(crate) around: Weak<dyn Around>,
+    pub(crate) around: Weak<dyn McpSession>,
     pub(crate) yolo: bool,
 }
 
@@ -109,11 +109,11 @@ pub(crate) struct Surroundings {
 pub struct Mcp {
     servers: BTreeMap<String, Arc<Server>>,
     /// Nothing where no server is configured.
-    means: Option<Arc<Means>>,
+    means: Option<Arc<ServerDeps>>,
     starting: Arc<Starting>,
 }
 
-/// How a server stands, for whoever asks after its health.
+/// The status of a server, for health reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     /// The server.
@@ -126,11 +126,11 @@ pub struct Health {
 
 impl Mcp {
     /// A client that has started nothing yet.
-    pub(crate) fn new(setup: Option<Setup>, around: Surroundings) -> Self {
+    pub(crate) fn new(setup: Option<Setup>, around: McpPorts) -> Self {
         let Some(setup) = setup.filter(|setup| !setup.configured.servers.is_empty()) else {
             return Self::default();
         };
-        let means = Arc::new(Means {
+        let means = Arc::new(ServerDeps {
             connector: setup.connector,
             lists: setup.lists,
             terms: setup.terms,
@@ -156,9 +156,9 @@ impl Mcp {
         }
     }
 
-    /// Starts every server that is trusted, each by itself, and asks about the others if somebody is there.
+    /// Starts every server that is trusted, each by itself, and asks about the others if an interactor is attached.
     ///
-    /// Nobody waits for it. Gives what is known at once to be in the way.
+    /// Does not block. Returns the problems that are known immediately.
     pub(crate) fn start(&self) -> Vec<Diagnostic> {
         let Some(means) = &self.means else {
             return Vec::new();
@@ -214,7 +214,7 @@ impl Mcp {
     /// # Errors
     ///
     /// Why that server cannot be used.
-    pub(crate) async fn tool(&self, name: &str) -> Result<Option<Found>> {
+    pub(crate) async fn tool(&self, name: &str) -> Result<Option<ToolRef>> {
         let candidates = self.servers.values().filter(|server| {
             let prefix = sanitize::tool_name(server.id(), "");
             name.starts_with(&prefix)
@@ -222,7 +222,7 @@ impl Mcp {
         for server in candidates {
             server.link().await?;
             let tools = server.look().tools;
-            let found = tools.and_then(|giver| Found::at(giver, name));
+            let found = tools.and_then(|giver| ToolRef::at(giver, name));
             if found.is_some() {
                 return Ok(found);
             }
@@ -231,11 +231,11 @@ impl Mcp {
     }
 
     /// The prompts of the servers that are there, as slash commands.
-    pub(crate) fn commands(&self) -> Vec<Arc<dyn Handler>> {
+    pub(crate) fn commands(&self) -> Vec<Arc<dyn CommandSource>> {
         let handlers = self.servers.values().filter_map(|server| {
             let prompts = server.look().stock.prompts;
             let any = !prompts.is_empty();
-            any.then(|| Arc::new(PromptCommands::of(server, prompts)) as Arc<dyn Handler>)
+            any.then(|| Arc::new(PromptCommands::of(server, prompts)) as Arc<dyn CommandSource>)
         });
         handlers.collect()
     }
@@ -300,7 +300,7 @@ impl Mcp {
     ///
     /// `Validation/MCPServerNotRegistered`, `Session/MCPUntrusted`, `ProviderTransient/MCPConnectionLost`,
     /// `Validation/ResourceMissing`.
-    pub async fn bind(&self, binding: Binding) -> Result<Bound> {
+    pub async fn bind(&self, binding: ResourceBinding) -> Result<Bound> {
         fetch::resource(self.server(&binding.server_id)?, binding).await
     }
 
@@ -334,10 +334,10 @@ impl Mcp {
     pub(crate) fn close(&self) {
         const LONGEST: Duration = Duration::from_secs(5);
         let closing = self.servers.values().map(|server| server.close());
-        let mut closing: InOrder<_> = closing.collect();
+        let mut closing: FuturesOrdered<_> = closing.collect();
         let all = async { while closing.next().await.is_some() {} };
         // In the time of the system: a clock that stands still would stand still here too.
-        block_on(in_time(&*timer::system(), LONGEST, all));
+        block_on(with_timeout(&*timer::system(), LONGEST, all));
     }
 }
 

@@ -8,10 +8,12 @@ use stud_contract_meta::{Capability, Error, Kind, Result};
 use stud_contract_provider::{Capabilities, ContextWindow};
 use stud_diagnostics::codes;
 
-use crate::activate::{Active, Identity};
+use crate::activate::Active;
 use crate::did_you_mean::nearest;
+use crate::identity::Identity;
 use crate::model_capabilities::claim_mut;
 use crate::provenance::told;
+use crate::provider_entry;
 use crate::registry::Registry;
 use crate::report::PluginReport;
 use crate::settings::{ActiveSettings, Settings};
@@ -21,16 +23,16 @@ pub use crate::settings::STAND_IN;
 
 /// Whom the settings let answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answering<'a> {
+pub enum ProviderChoice<'a> {
     /// The provider that `active.provider` names.
     Chosen(&'a str),
-    /// Nobody chose: the first by id of those that are configured, and how many those are.
+    /// Not chosen: the first configured one by id, and how many are configured.
     Configured(&'a str, usize),
     /// None is configured.
     StandIn,
 }
 
-impl<'a> Answering<'a> {
+impl<'a> ProviderChoice<'a> {
     /// What the settings say.
     pub fn of(settings: &'a Settings) -> Self {
         let chosen = ActiveSettings::of(settings).provider;
@@ -93,17 +95,17 @@ impl Model {
     /// The model that the settings name, or the first there is.
     ///
     /// The bundled stand-in answers only where nothing else was chosen or configured. `refused` are the plugins that do
-    /// not take part: one of them may be why nobody answers.
+    /// not take part: one of them may be why no model is available.
     pub fn chosen(
         plugins: &Registry,
         settings: &Settings,
         refused: &[PluginReport],
     ) -> Result<Self> {
-        let provider = match Answering::of(settings) {
-            Answering::Chosen(id) | Answering::Configured(id, _) => {
+        let provider = match ProviderChoice::of(settings) {
+            ProviderChoice::Chosen(id) | ProviderChoice::Configured(id, _) => {
                 provider(plugins, id).map_err(|_| absent(plugins, id, settings, refused))
             }
-            Answering::StandIn => provider(plugins, STAND_IN).or_else(|missing| {
+            ProviderChoice::StandIn => provider(plugins, STAND_IN).or_else(|missing| {
                 let providers = plugins.of_kind(Kind::Provider);
                 providers.first().copied().cloned().ok_or(missing)
             }),
@@ -251,10 +253,7 @@ pub fn default_params(provider: &Identity) -> Map<String, Value> {
 
 /// The API that a provider speaks.
 pub fn protocol(provider: &Identity) -> &str {
-    match &*provider.members {
-        Members::Provider(members) => &members.protocol,
-        _ => provider.ext_id.as_str(),
-    }
+    provider_entry::protocol(&provider.ext_id, &provider.members)
 }
 
 /// The provider that is active under this id.
@@ -292,7 +291,7 @@ fn unknown(plugins: &Registry, id: &str) -> Error {
         .with("known", known)
 }
 
-/// Why nobody answers under an id: it stands nowhere, or its config is wrong, or it asks for what nobody speaks, or it
+/// Why a provider id is unavailable: it is not configured, its config is invalid, its protocol is unknown, or it
 /// did not come up.
 pub fn absent(
     plugins: &Registry,
@@ -338,7 +337,7 @@ fn violation(id: &str, report: &PluginReport) -> Option<Error> {
 
 /// Whether an entry that asks for `protocol` can be an instance of this provider.
 pub(crate) fn speaks(provider: &Identity, protocol: &str) -> bool {
-    provider.ext_id.as_str() == protocol || self::protocol(provider) == protocol
+    provider_entry::speaks(&provider.ext_id, &provider.members, protocol)
 }
 
 /// `Validation/UnknownProtocol`: an entry asks for a protocol that no provider speaks.

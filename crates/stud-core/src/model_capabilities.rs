@@ -6,6 +6,7 @@ use serde::Serialize;
 use stud_contract_meta::{Capability, Error, Kind, ModelNeed, NeedLevel, Result};
 use stud_contract_provider::{Capabilities, ContextWindow, Level};
 use stud_diagnostics::codes;
+pub use stud_host_api::events::CapabilityDoubt as Doubt;
 
 use crate::registry::Registry;
 use crate::sync::{Mutex, lock};
@@ -19,16 +20,6 @@ pub struct Warning {
     pub reason: Doubt,
 }
 
-/// Why something that is needed is not certain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Doubt {
-    /// It shows when it is first used.
-    ProbePending,
-    /// It is not there, and the session goes on with less.
-    PreferredUnmet,
-}
-
 /// Holds every need against the claims, in order. The first that cannot be done without and is not there ends it, with
 /// `ProviderCapability/MissingCapability`.
 pub fn negotiate(needs: &[ModelNeed], claims: &Capabilities) -> Result<Vec<Warning>> {
@@ -36,10 +27,10 @@ pub fn negotiate(needs: &[ModelNeed], claims: &Capabilities) -> Result<Vec<Warni
     for need in needs {
         let name = need.name;
         let doubt = match (need.level, answer(need, claims)) {
-            (NeedLevel::Probed, _) | (_, Answer::Unknown) => Doubt::ProbePending,
-            (_, Answer::There) => continue,
-            (NeedLevel::Preferred, Answer::Absent) => Doubt::PreferredUnmet,
-            (NeedLevel::Hard, Answer::Absent) => return Err(missing(need, claims)),
+            (NeedLevel::Probed, _) | (_, Satisfaction::Unknown) => Doubt::ProbePending,
+            (_, Satisfaction::There) => continue,
+            (NeedLevel::Preferred, Satisfaction::Absent) => Doubt::PreferredUnmet,
+            (NeedLevel::Hard, Satisfaction::Absent) => return Err(missing(need, claims)),
         };
         warnings.push(Warning {
             name,
@@ -49,23 +40,25 @@ pub fn negotiate(needs: &[ModelNeed], claims: &Capabilities) -> Result<Vec<Warni
     Ok(warnings)
 }
 
-enum Answer {
+enum Satisfaction {
     There,
     Absent,
     Unknown,
 }
 
-fn answer(need: &ModelNeed, claims: &Capabilities) -> Answer {
+fn answer(need: &ModelNeed, claims: &Capabilities) -> Satisfaction {
     let Some(level) = claim(claims, need.name) else {
         return match (claims.context_window, need.minimum) {
-            (ContextWindow::Probed, _) => Answer::Unknown,
-            (ContextWindow::Tokens(tokens), Some(minimum)) if tokens < minimum => Answer::Absent,
-            (ContextWindow::Tokens(_), _) => Answer::There,
+            (ContextWindow::Probed, _) => Satisfaction::Unknown,
+            (ContextWindow::Tokens(tokens), Some(minimum)) if tokens < minimum => {
+                Satisfaction::Absent
+            }
+            (ContextWindow::Tokens(_), _) => Satisfaction::There,
         };
     };
     match level {
-        Level::Absent => Answer::Absent,
-        Level::Hard | Level::Preferred | Level::Probed => Answer::There,
+        Level::Absent => Satisfaction::Absent,
+        Level::Hard | Level::Preferred | Level::Probed => Satisfaction::There,
     }
 }
 

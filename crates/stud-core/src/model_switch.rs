@@ -12,22 +12,29 @@ mod parameters;
 use serde_json::{Value, json};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::{Diagnostic, codes};
+use stud_host_api::events::{
+    CapabilityMismatch, CapabilityNegotiated, CapabilityWarning, ConfigSchemaViolation,
+    DoubleCompactionConfigured, ParamCrossFieldInvalid, ParamForbiddenKey, ParamReserved,
+    ParamSecretValue, ParamUnknown, ParamUnsupportedOnActive, ParamWireShape,
+    ReasoningProviderPortabilityWarning,
+};
 
-pub(crate) use parameters::{Outcome, set_params, tell_forgotten};
+pub(crate) use parameters::{ParamsOutcome, set_params, tell_forgotten};
 
-use crate::activate::{Identity, Means};
 use crate::environment::Environment;
+use crate::identity::Identity;
 use crate::model::{self, Model};
 use crate::model_capabilities::{Doubt, Warning, needs_of, negotiate};
 use crate::params::{Params, Problem, Vocabulary};
 use crate::provenance::told;
+use crate::register::PluginRuntime;
 use crate::session::Session;
 use crate::settings;
 use entry::Candidate;
 
 /// What a person wants instead. What is left out stays, as far as it can.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Target<'a> {
+pub(crate) struct SwitchTarget<'a> {
     /// The entry.
     pub(crate) provider: Option<&'a str>,
     /// The model.
@@ -41,7 +48,7 @@ pub(crate) struct Switched {
     pub(crate) model: Model,
     /// What the session needs and is not certain.
     pub(crate) warnings: Vec<Warning>,
-    /// Parameters that the new model does not heed.
+    /// Parameters that the new model ignores.
     pub(crate) unheeded: Vec<Problem>,
 }
 
@@ -49,8 +56,8 @@ pub(crate) struct Switched {
 pub(crate) fn switch(
     session: &Session,
     ground: &Environment,
-    means: &Means,
-    target: Target<'_>,
+    means: &PluginRuntime,
+    target: SwitchTarget<'_>,
 ) -> Result<Switched> {
     let _alone = session.choosing();
     if let Some(turn) = session.turn_id() {
@@ -64,7 +71,7 @@ pub(crate) fn switch(
     };
     let candidate = Candidate::find(session, id, ground, means)?;
     let settled = resolve(candidate.identity(), from.as_ref(), target).and_then(|to| {
-        let settled = Settling::of(session, candidate.identity(), from.clone(), to)?;
+        let settled = PreparedSwitch::of(session, candidate.identity(), from.clone(), to)?;
         let chosen = [
             ("provider", settled.to.provider_id.as_str()),
             ("model", settled.to.model_id.as_str()),
@@ -87,11 +94,11 @@ pub(crate) fn switch(
 
 /// Lets the model that the settings chose answer the first turn, or says why the session cannot begin with it.
 ///
-/// Nobody else may choose meanwhile.
+/// No other switch may happen meanwhile.
 pub(crate) fn begin(session: &Session, model: Model) -> Result<()> {
     let plugins = session.plugins();
     let provider = model.provider(&plugins)?;
-    let settled = Settling::of(session, provider.identity(), None, model)?;
+    let settled = PreparedSwitch::of(session, provider.identity(), None, model)?;
     parameters::audit_launch(session, &settled.assessed.params);
     for problem in &settled.assessed.problems {
         session.report(&Diagnostic::error(problem.code, problem.message.clone()).downgraded());
@@ -104,7 +111,7 @@ pub(crate) fn begin(session: &Session, model: Model) -> Result<()> {
 }
 
 /// The model that was meant. Another entry keeps the model if it has one of that name, and else begins with its first.
-fn resolve(provider: &Identity, from: Option<&Model>, target: Target<'_>) -> Result<Model> {
+fn resolve(provider: &Identity, from: Option<&Model>, target: SwitchTarget<'_>) -> Result<Model> {
     let kept = || {
         let name = from.map(|model| model.model_id.as_str());
         name.filter(|name| model::models(provider).iter().any(|model| model == name))
@@ -137,11 +144,28 @@ fn assess(session: &Session, provider: &Identity, model: &Model, params: Params)
     Assessed { params, problems }
 }
 
-/// Tells of each fault of a parameter, by its name.
+/// Publishes each problem of a parameter as the event that has the name of its code.
 fn tell_problems(session: &Session, correlation_id: &str, problems: &[Problem]) {
+    let books = session.books();
     for problem in problems {
-        let books = session.books();
-        books.publish(problem.code.name, correlation_id, &problem.to_json());
+        let (code, told) = (problem.code, problem.told());
+        if code == &codes::PARAM_CROSS_FIELD_INVALID {
+            books.publish(correlation_id, &ParamCrossFieldInvalid(told));
+        } else if code == &codes::PARAM_FORBIDDEN_KEY {
+            books.publish(correlation_id, &ParamForbiddenKey(told));
+        } else if code == &codes::PARAM_RESERVED {
+            books.publish(correlation_id, &ParamReserved(told));
+        } else if code == &codes::PARAM_SECRET_VALUE {
+            books.publish(correlation_id, &ParamSecretValue(told));
+        } else if code == &codes::PARAM_UNKNOWN {
+            books.publish(correlation_id, &ParamUnknown(told));
+        } else if code == &codes::PARAM_UNSUPPORTED_ON_ACTIVE {
+            books.publish(correlation_id, &ParamUnsupportedOnActive(told));
+        } else if code == &codes::PARAM_WIRE_SHAPE {
+            books.publish(correlation_id, &ParamWireShape(told));
+        } else {
+            books.publish(correlation_id, &ConfigSchemaViolation(told));
+        }
     }
 }
 
@@ -164,19 +188,19 @@ fn tell_double_compaction(
     let bag = params.bag();
     let set = bag.leaves().find(|(path, _)| path[0] == name);
     if let Some((_, leaf)) = set.filter(|(_, leaf)| !leaf.value.is_null()) {
-        let told = json!({
-            "providerId": model.provider_id,
-            "modelId": model.model_id,
-            "paramPath": name,
-            "sourceLayer": leaf.layer.as_str(),
-        });
+        let configured = DoubleCompactionConfigured {
+            model_id: model.model_id.clone(),
+            param_path: name.to_owned(),
+            provider_id: model.provider_id.clone(),
+            source_layer: leaf.layer.as_str().to_owned(),
+        };
         let books = session.books();
-        books.publish("DoubleCompactionConfigured", correlation_id, &told);
+        books.publish(correlation_id, &configured);
     }
 }
 
 /// A switch that will succeed once it is written down.
-struct Settling {
+struct PreparedSwitch {
     from: Option<Model>,
     to: Model,
     /// The protocols of both.
@@ -186,7 +210,7 @@ struct Settling {
     correlation_id: String,
 }
 
-impl Settling {
+impl PreparedSwitch {
     fn of(session: &Session, provider: &Identity, from: Option<Model>, to: Model) -> Result<Self> {
         let correlation_id = session.correlation_id();
         let plugins = session.plugins();
@@ -242,14 +266,23 @@ impl Settling {
         let mut payload = self.models();
         payload["reason"] = reason;
         self.audit(session, "ModelSwitchRejected", payload);
-        let name = missing.context().get("name").cloned();
-        let mismatch = json!({
-            "missingCapabilities": [name],
-            "paramsAffected": [],
-            "direction": "switch-into",
-        });
+        let name = missing.context().get("name").and_then(Value::as_str);
+        self.tell_mismatch(session, name.into_iter(), Vec::new());
+    }
+
+    fn tell_mismatch<'a>(
+        &self,
+        session: &Session,
+        missing: impl Iterator<Item = &'a str>,
+        params_affected: Vec<String>,
+    ) {
+        let mismatch = CapabilityMismatch {
+            direction: "switch-into".to_owned(),
+            missing_capabilities: missing.map(str::to_owned).collect(),
+            params_affected,
+        };
         let books = session.books();
-        books.publish("CapabilityMismatch", &self.correlation_id, &mismatch);
+        books.publish(&self.correlation_id, &mismatch);
     }
 
     /// Makes it so, and tells everyone.
@@ -271,41 +304,42 @@ impl Settling {
     }
 
     fn tell_capabilities(&self, session: &Session) {
-        let books = session.books();
         let problems = self.assessed.problems.iter();
-        let affected: Vec<&str> = problems.map(|problem| &*problem.path).collect();
+        let affected: Vec<String> = problems.map(|problem| problem.path.clone()).collect();
         if affected.is_empty() {
-            let negotiated = json!({
-                "providerId": self.to.provider_id,
-                "modelId": self.to.model_id,
-                "warnings": self.warnings,
+            let warnings = self.warnings.iter().map(|warning| CapabilityWarning {
+                name: warning.name.as_str().to_owned(),
+                reason: warning.reason,
             });
-            books.publish("CapabilityNegotiated", &self.correlation_id, &negotiated);
+            let negotiated = CapabilityNegotiated {
+                model_id: self.to.model_id.clone(),
+                provider_id: self.to.provider_id.clone(),
+                warnings: warnings.collect(),
+            };
+            let books = session.books();
+            books.publish(&self.correlation_id, &negotiated);
             return;
         }
         tell_problems(session, &self.correlation_id, &self.assessed.problems);
         let unmet = self.warnings.iter();
         let unmet = unmet.filter(|warning| warning.reason == Doubt::PreferredUnmet);
-        let mismatch = json!({
-            "missingCapabilities": unmet.map(|warning| warning.name).collect::<Vec<_>>(),
-            "paramsAffected": affected,
-            "direction": "switch-into",
-        });
-        books.publish("CapabilityMismatch", &self.correlation_id, &mismatch);
+        let unmet = unmet.map(|warning| warning.name.as_str());
+        self.tell_mismatch(session, unmet, affected);
     }
 
     /// Reasoning that one backend has signed means nothing to another.
     fn warn_of_reasoning(&self, session: &Session) {
-        let mut warning = self.providers();
-        warning["modelId"] = self.to.model_id.as_str().into();
-        warning["message"] =
-            "reasoning of earlier turns is not sent to the new provider, which could not read it"
-                .into();
-        session.books().publish(
-            "ReasoningProviderPortabilityWarning",
-            &self.correlation_id,
-            &warning,
-        );
+        let from = self.from.as_ref();
+        let message =
+            "reasoning of earlier turns is not sent to the new provider, which could not read it";
+        let warning = ReasoningProviderPortabilityWarning {
+            from: from.map(|from| from.provider_id.clone()),
+            message: message.to_owned(),
+            model_id: self.to.model_id.clone(),
+            to: self.to.provider_id.clone(),
+        };
+        let books = session.books();
+        books.publish(&self.correlation_id, &warning);
     }
 
     fn changes_protocol(&self) -> bool {

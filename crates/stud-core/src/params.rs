@@ -7,9 +7,9 @@
 //! Layers are laid over one another leaf by leaf. Writing a node replaces everything below it, in the layers below too.
 //! What the launch and the session set lives as long as the process.
 
+mod secret;
 mod bag;
 mod check;
-mod secret;
 
 pub use bag::{Bag, Layer, Leaf};
 pub use check::{Problem, Vocabulary};
@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 
-/// One parameter that somebody set: where, and to what.
+/// One parameter: its path, its layer and its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     /// The names on the way to it.
@@ -35,7 +35,7 @@ impl Setting {
         if names.iter().any(String::is_empty) {
             let code = &codes::INVALID_PARAM;
             let message =
-                format!("`{path}` is no path of a parameter: write names joined by single dots");
+                format!("`{path}` is not a parameter path: write names joined by single dots");
             return Err(Error::new(code.class, code.name, message).with("path", path));
         }
         Ok(Self { path: names, value })

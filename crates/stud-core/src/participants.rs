@@ -11,18 +11,19 @@ use stud_contract_logger::{Accepts, Record, RecordKind, Severity};
 use stud_contract_meta::{Error, Result};
 use stud_contract_ui::Role;
 use stud_host_api::audit::AuditRecord;
+use stud_host_api::events::{CoreEvent, SuppressedError, severity};
 use stud_host_api::metrics::{DiagnosticItem, Level};
 use stud_host_api::{BoxFuture, CallIds};
 
 use crate::activate::{Active, Running};
 use crate::events::{Bus, Event, Service, Subscriber};
-use crate::executor::{Mailbox, Pace, block_on, unless};
+use crate::executor::{Mailbox, Pace, block_on, or_cancelled};
 use crate::ids;
 use crate::interactions::Interactor;
 use crate::platform;
 use crate::recorder::{Listener, Recorder};
 use crate::session::Session;
-use crate::timeout::{in_time, rest};
+use crate::timeout::{sleep, with_timeout};
 use crate::timer::Timer;
 use crate::validate::Members;
 
@@ -30,47 +31,45 @@ mod hearing;
 
 use hearing::Hearing;
 
-impl Session {
-    /// Lets a plugin that just became active take part as it declared.
-    pub fn attend(&self, plugin: &Arc<Active>) {
-        if plugin.identity().life.word() != "active" {
-            return;
-        }
-        match &*plugin.identity().members {
-            Members::Ui(members) => {
-                let bus = &self.books().bus;
-                let hears = members.roles.contains(&Role::Subscriber);
-                let seat = Arc::new(UiSeat {
-                    plugin: plugin.clone(),
-                    session_id: self.id().to_owned(),
-                    hearing: hears.then(|| Hearing::after(bus.last_seq())),
-                    bus: Arc::downgrade(bus),
-                    timer: self.timer().clone(),
-                });
-                if hears {
-                    bus.subscribe(seat.clone(), Service::Shared);
-                }
-                if members.roles.contains(&Role::Interactor) {
-                    self.prompts().join(seat);
-                }
+/// Subscribes a plugin that just became active, and registers it as an interactor, as it declared.
+pub fn join(session: &Session, plugin: &Arc<Active>) {
+    if plugin.identity().life.word() != "active" {
+        return;
+    }
+    match &*plugin.identity().members {
+        Members::Ui(members) => {
+            let bus = session.bus();
+            let hears = members.roles.contains(&Role::Subscriber);
+            let seat = Arc::new(UiSeat {
+                plugin: plugin.clone(),
+                session_id: session.id().to_owned(),
+                hearing: hears.then(|| Hearing::after(bus.last_seq())),
+                bus: Arc::downgrade(bus),
+                timer: session.timer().clone(),
+            });
+            if hears {
+                session.subscribe(seat.clone(), Service::Shared);
             }
-            Members::Logger(members) => {
-                let sink = Arc::new(Sink {
-                    plugin: plugin.clone(),
-                    accepts: members.accepts,
-                    timer: self.timer().clone(),
-                    ending: self.scope().token(),
-                });
-                if members.accepts.events {
-                    // A logger waits for its disk or its network, so it is served apart from the start.
-                    self.books().bus.subscribe(sink.clone(), Service::Apart);
-                }
-                if members.accepts.audit || members.accepts.diagnostics {
-                    self.books().listen(Feed::new(sink, self.books()));
-                }
+            if members.roles.contains(&Role::Interactor) {
+                session.prompts().join(seat);
             }
-            _ => {}
         }
+        Members::Logger(members) => {
+            let sink = Arc::new(Sink {
+                plugin: plugin.clone(),
+                accepts: members.accepts,
+                timer: session.timer().clone(),
+                ending: session.scope().token(),
+            });
+            if members.accepts.events {
+                // A logger waits for its disk or its network, so it is served apart from the start.
+                session.subscribe(sink.clone(), Service::Apart);
+            }
+            if members.accepts.audit || members.accepts.diagnostics {
+                session.listen(Feed::new(sink, session.books()));
+            }
+        }
+        _ => {}
     }
 }
 
@@ -127,7 +126,7 @@ impl Interactor for UiSeat {
     fn catch_up(&self, news: u64) -> Option<BoxFuture<'_, ()>> {
         let heard = self.hearing.as_ref()?.until(news)?;
         Some(Box::pin(async move {
-            in_time(&*self.timer, CATCH_UP, heard).await;
+            with_timeout(&*self.timer, CATCH_UP, heard).await;
         }))
     }
 
@@ -160,11 +159,11 @@ struct Sink {
 
 impl Sink {
     /// Lets a few records gather, unless the session ends: to wake a thread for each takes longer than to log it, and
-    /// nobody waits for a log.
+    /// a log is never waited for.
     fn gather(&self) {
         const A_MOMENT: Duration = Duration::from_millis(5);
-        let moment = rest(&*self.timer, A_MOMENT);
-        block_on(unless(&self.ending, moment));
+        let moment = sleep(&*self.timer, A_MOMENT);
+        block_on(or_cancelled(&self.ending, moment));
     }
 
     fn take(&self, record: &Record) -> Result<()> {
@@ -222,38 +221,21 @@ impl Subscriber for Sink {
     }
 }
 
-/// Whether an event tells of something that was called off, which is no failure whatever the event is called.
+/// Whether an event reports a cancellation, which is not a failure whatever the event's name.
 fn is_called_off(payload: &Map<String, Value>) -> bool {
     let class = payload.get("errorClass");
     class.is_some_and(|class| class == "Cancellation")
-}
-
-/// How much an event matters to a log, as far as its name tells.
-fn severity(name: &str) -> Severity {
-    match name {
-        "ProviderTokensStreamed" | "ProviderReasoningStreamed" | "TokenEmitted" => Severity::Trace,
-        "StagePreFired"
-        | "StagePostFired"
-        | "HookFired"
-        | "SpanStart"
-        | "SpanEnd"
-        | "LifecyclePhaseStart"
-        | "LifecyclePhaseEnd" => Severity::Debug,
-        "SuppressedError" | "SubscriberLagged" | "EventsSkipped" | "Deprecation" => Severity::Warn,
-        name if name.ends_with("Failed") => Severity::Error,
-        _ => Severity::Info,
-    }
 }
 
 /// Audit records and diagnostics on their way to a logger, in order and without holding anyone up.
 struct Feed {
     ext_id: String,
     accepts: Accepts,
-    mailbox: Arc<Mailbox<Told>>,
+    mailbox: Arc<Mailbox<LoggerItem>>,
 }
 
 /// What goes to a logger. It becomes a record where the logger is served.
-enum Told {
+enum LoggerItem {
     Audit(Box<AuditRecord>),
     Diagnostic(Record),
 }
@@ -264,12 +246,12 @@ impl Feed {
         let accepts = sink.accepts;
         // The books hold this.
         let books = Arc::downgrade(books);
-        let mailbox = Mailbox::new(Pace::Leisurely, move |told: VecDeque<Told>| {
+        let mailbox = Mailbox::new(Pace::Leisurely, move |told: VecDeque<LoggerItem>| {
             sink.gather();
             for told in told {
                 let record = match told {
-                    Told::Audit(record) => audit_record(*record),
-                    Told::Diagnostic(record) => record,
+                    LoggerItem::Audit(record) => audit_record(*record),
+                    LoggerItem::Diagnostic(record) => record,
                 };
                 if let Err(error) = sink.take(&record)
                     && let Some(books) = books.upgrade()
@@ -293,13 +275,15 @@ impl Listener for Feed {
 
     fn hear_audit(&self, record: &AuditRecord) {
         if self.accepts.audit {
-            self.mailbox.post(Told::Audit(Box::new(record.clone())));
+            self.mailbox
+                .post(LoggerItem::Audit(Box::new(record.clone())));
         }
     }
 
     fn hear_diagnostic(&self, item: &DiagnosticItem) {
         if self.accepts.diagnostics {
-            self.mailbox.post(Told::Diagnostic(diagnostic_record(item)));
+            self.mailbox
+                .post(LoggerItem::Diagnostic(diagnostic_record(item)));
         }
     }
 }
@@ -310,7 +294,7 @@ fn suppress(books: &Recorder, sink: &Sink, record: &Record, error: &Error) {
     let is_own = |source: &Value| source == ext_id;
     let about_itself =
         record.kind == RecordKind::Diagnostic && record.payload.get("source").is_some_and(is_own);
-    if record.name != "SuppressedError" && !about_itself {
+    if record.name != SuppressedError::NAME && !about_itself {
         books.suppress_hearing(ext_id, &record.name, &record.correlation_id, error);
     }
 }

@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use stud_contract_meta::{Error, Result};
 use stud_host_api::commands::Deed;
 use stud_host_api::refusal::{self, Phase};
 
-use crate::activate::Means;
 use crate::environment::Environment;
+use crate::executor::block_on;
+use crate::register::PluginRuntime;
 use crate::session::Session;
 
 mod health;
@@ -31,7 +32,7 @@ use network::List;
 pub(crate) struct Site {
     pub(crate) session: Arc<Session>,
     pub(crate) ground: Arc<Environment>,
-    pub(crate) means: Means,
+    pub(crate) means: PluginRuntime,
 }
 
 impl Site {
@@ -83,6 +84,7 @@ pub(crate) async fn perform(site: Site, deed: Deed) -> Result<Value> {
             leaving::save_and_close(&site, drain_timeout_ms).await
         }
         Deed::Leave {} => Ok(leaving::leave(&site)),
+        Deed::CancelTurn {} => Ok(json!({"cancelled": site.session.cancel_turn()})),
         Deed::Reload { ext_id: Some(id) } => reloading::one(Arc::new(site), id).await,
         Deed::Reload { ext_id: None } => reloading::all(Arc::new(site)).await,
         Deed::Health {
@@ -93,7 +95,25 @@ pub(crate) async fn perform(site: Site, deed: Deed) -> Result<Value> {
     }
 }
 
-/// `ExtensionHost/NotReady`: nobody is behind it yet.
+/// Reloads a plugin of a session for a request from outside.
+pub(crate) fn reload_plugin(
+    session: Arc<Session>,
+    ground: Arc<Environment>,
+    means: PluginRuntime,
+    id: &str,
+) -> Result<Value> {
+    let site = Site {
+        session,
+        ground,
+        means,
+    };
+    let deed = Deed::Reload {
+        ext_id: Some(id.to_owned()),
+    };
+    block_on(perform(site, deed))
+}
+
+/// `ExtensionHost/NotReady`: not implemented yet.
 fn not_ready() -> Error {
     refusal::not_ready("commands", Phase::Active)
 }

@@ -1,7 +1,7 @@
 //! The prompts of a session: texts with an id, contributed by stud, MCP servers and context providers.
 //!
-//! Nobody changes them through the Host API. What an id may look like is [`PromptId`]'s business; that text from a
-//! server is not trusted, whatever whoever registers it says, is settled here.
+//! They cannot be changed through the Host API. [`PromptId`] defines the form of an id; that text from a
+//! server is untrusted, whatever its registration says, is enforced here.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ impl PromptRegistry {
     }
 }
 
-/// Why a source gave no text. That the session does not let it is for whoever asked; the rest means it has none.
+/// Why a source gave no text. A refusal by the session is passed to the caller; any other error means it has none.
 fn gone(id: &PromptId, error: Error) -> Error {
     if matches!(error.class(), "Session" | "Cancellation") {
         return error;

@@ -7,10 +7,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use stud_contract_meta::Error;
 use stud_host_api::audit::AuditRecord;
+use stud_host_api::events::{CoreEvent, SuppressedError};
 use stud_host_api::metrics::DiagnosticItem;
 
 use crate::audit::{Entry, Trail};
-use crate::events::{Bus, Roused, cause};
+use crate::events::{Bus, PendingDelivery, cause};
 use crate::ledger::Ledger;
 use crate::platform;
 use crate::redact::Redactor;
@@ -92,24 +93,33 @@ impl Recorder {
         }
     }
 
-    /// Tells every subscriber.
-    pub fn publish(&self, name: &str, correlation_id: &str, payload: &impl Serialize) {
-        drop(self.place(name, correlation_id, payload));
+    /// Publishes an event of core's.
+    pub fn publish<E: CoreEvent>(&self, correlation_id: &str, event: &E) {
+        drop(self.place(correlation_id, event));
     }
 
-    /// Puts an event into the stream. Those who deliver it set off when what this gives is dropped.
-    pub(crate) fn place(
+    /// Publishes an event that a plugin declares.
+    pub fn publish_custom(&self, name: &str, correlation_id: &str, payload: &Value) {
+        drop(self.place_payload(name, correlation_id, payload));
+    }
+
+    /// Puts an event of core's into the stream. It is delivered when the returned value is dropped.
+    pub(crate) fn place<E: CoreEvent>(&self, correlation_id: &str, event: &E) -> PendingDelivery {
+        self.place_payload(E::NAME, correlation_id, event)
+    }
+
+    fn place_payload(
         &self,
         name: &str,
         correlation_id: &str,
         payload: &impl Serialize,
-    ) -> Roused {
+    ) -> PendingDelivery {
         if !self.bus.is_heard(name) {
-            return Roused::default();
+            return PendingDelivery::default();
         }
         // Maps with text keys cannot fail to become JSON.
         let Ok(text) = serde_json::to_string(payload) else {
-            return Roused::default();
+            return PendingDelivery::default();
         };
         let text = match self.redactor.json(&text) {
             Cow::Borrowed(_) => text,
@@ -220,19 +230,16 @@ impl Recorder {
         error: &Error,
         told: Option<&str>,
     ) {
-        let mut payload = json!({
-            "type": "SuppressedError",
-            "reason": reason,
-            "cause": cause(error),
-            "at": platform::rfc3339(platform::now()),
-        });
-        if let Some(ext_id) = error.context().get("extId") {
-            payload["extId"] = ext_id.clone();
-        }
-        if let Some(told) = told {
-            payload["event"] = told.into();
-        }
-        self.publish("SuppressedError", correlation_id, &payload);
+        let ext_id = error.context().get("extId").and_then(Value::as_str);
+        let suppressed = SuppressedError {
+            at: platform::rfc3339(platform::now()),
+            cause: cause(error),
+            event: told.map(str::to_owned),
+            ext_id: ext_id.map(str::to_owned),
+            reason: reason.to_owned(),
+            kind: SuppressedError::NAME.to_owned(),
+        };
+        self.publish(correlation_id, &suppressed);
     }
 }
 

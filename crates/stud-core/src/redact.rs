@@ -33,16 +33,16 @@ pub const REDACTED: &str = "[REDACTED]";
 /// Knows the secrets of this process, and takes them out of records.
 ///
 /// A value is looked for as it is and as JSON text writes it. Values of fewer than four bytes are not learned, and
-/// neither are `true`, `false` and `null`: nobody can keep those secret, and taking every `1` and every `on` out of the
+/// neither are `true`, `false` and `null`: those cannot be secret, and removing every `1` and every `on` from the
 /// records would leave records that say nothing.
 #[derive(Default)]
 pub struct Redactor {
     learned: Mutex<Vec<Confidential>>,
-    /// Replaced as a whole, so that whoever looks holds the lock only to copy a pointer.
+    /// Replaced as a whole, so that a reader holds the lock only to copy a pointer.
     finder: Mutex<Option<Finder>>,
 }
 
-/// A value that is nobody's business, and where it came from.
+/// A confidential value and its source.
 #[derive(Debug, Clone)]
 pub(crate) struct Confidential {
     pub(crate) value: SecretString,
@@ -52,7 +52,7 @@ pub(crate) struct Confidential {
 /// Where a value came from, as an audit record may say it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// `env` for a name somebody asked for, `settings` for what stands there, `interaction` for what a person was asked.
+    /// `env` for a resolved name, `settings` for a setting, `interaction` for an answered prompt.
     pub source: &'static str,
     /// The name or the place; never the value.
     pub identifier: String,
@@ -111,6 +111,17 @@ impl Redactor {
             Some(finder) => finder.replace(text),
             None => Cow::Borrowed(text),
         }
+    }
+
+    /// How much of an unfinished text can be recorded already: up to where a known secret may have begun.
+    pub(crate) fn whole_until(&self, text: &str) -> usize {
+        let learned = lock(&self.learned);
+        let values = learned.iter().map(|known| known.value.expose_secret());
+        let begun = values.flat_map(|value| {
+            let starts = value.char_indices().skip(1).map(|(at, _)| &value[..at]);
+            starts.filter(|start| text.ends_with(start)).map(str::len)
+        });
+        text.len() - begun.max().unwrap_or(0)
     }
 
     /// JSON text without the secrets in its strings and names; it stays JSON.

@@ -27,7 +27,7 @@ pub(crate) use toolset::Toolset;
 use system_prompt::SystemPrompt;
 
 /// The desk of one session.
-pub(crate) struct Desk {
+pub(crate) struct RequestState {
     pub(crate) terms: Terms,
     pub(crate) system_prompt: SystemPrompt,
     /// Lets one compaction at a time through.
@@ -36,7 +36,7 @@ pub(crate) struct Desk {
     handed_in: Mutex<BTreeMap<String, Vec<ContextFragment>>>,
     /// Context providers that have not come back from being asked, by id and generation.
     absent: Mutex<BTreeSet<(String, u64)>>,
-    last: Mutex<Option<Last>>,
+    last: Mutex<Option<LastRequest>>,
     /// Whether it was told that the window fills up.
     warned: AtomicBool,
     screen: Mutex<Option<Arc<Screen>>>,
@@ -45,7 +45,7 @@ pub(crate) struct Desk {
 
 /// What the last request was.
 #[derive(Debug, Clone)]
-pub(crate) struct Last {
+pub(crate) struct LastRequest {
     pub(crate) model: Model,
     /// What fits into a request.
     pub(crate) window: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Last {
     pub(crate) besides: u64,
 }
 
-impl Desk {
+impl RequestState {
     pub(crate) fn new(terms: Terms) -> Self {
         Self {
             system_prompt: SystemPrompt::at(terms.system_prompt.clone()),
@@ -99,15 +99,15 @@ impl Desk {
         lock(&self.absent).insert((ext_id.to_owned(), generation));
     }
 
-    pub(crate) fn came_back(&self, ext_id: &str, generation: u64) {
+    pub(crate) fn mark_returned(&self, ext_id: &str, generation: u64) {
         lock(&self.absent).remove(&(ext_id.to_owned(), generation));
     }
 
-    pub(crate) fn last(&self) -> Option<Last> {
+    pub(crate) fn last(&self) -> Option<LastRequest> {
         lock(&self.last).clone()
     }
 
-    pub(crate) fn remember(&self, last: Last) {
+    pub(crate) fn remember(&self, last: LastRequest) {
         *lock(&self.last) = Some(last);
     }
 

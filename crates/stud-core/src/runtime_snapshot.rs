@@ -1,6 +1,6 @@
-//! What a session's runtime looks like from inside: whoever changes something writes it here, plugins read it.
+//! A snapshot of a session's runtime: each component writes its changes here, plugins read it.
 //!
-//! Writing is cheap and waits for nobody. A snapshot is made when someone asks for it or is due to be told, and never
+//! Writing is cheap and never blocks. A snapshot is made when someone asks for it or is due to be told, and never
 //! for a write alone.
 //!
 //! Plugins are told through an outbox each. A plugin hears one thing after the other: every piece of text before the
@@ -25,7 +25,7 @@ mod outbox;
 mod roster;
 mod settle;
 
-use outbox::{Handler, Outbox};
+use outbox::{MetricsHandler, Outbox};
 pub use outbox::{PENDING_BYTES, PENDING_TOKENS, Stuck};
 pub use roster::Roster;
 pub(crate) use roster::source;
@@ -33,13 +33,13 @@ use settle::{keep_newest, settle};
 
 /// Collects the state of one session.
 pub struct Collector {
-    state: Mutex<State>,
+    state: Mutex<CollectorState>,
     timer: Arc<dyn Timer>,
     debounce: Duration,
     this: Weak<Self>,
 }
 
-struct State {
+struct CollectorState {
     /// What every write so far has made of it.
     working: RuntimeSnapshot,
     /// The last snapshot that was made.
@@ -68,7 +68,7 @@ pub struct Spent<'a> {
 
 /// How a call of a tool ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ToolOutcome {
     /// With a result.
     Succeeded,
     /// With an error.
@@ -84,7 +84,7 @@ impl Collector {
     ) -> Arc<Self> {
         settle(&mut initial);
         Arc::new_cyclic(|this| Self {
-            state: Mutex::new(State {
+            state: Mutex::new(CollectorState {
                 made: Arc::new(initial.clone()),
                 working: initial,
                 stale: false,
@@ -196,7 +196,7 @@ impl Collector {
     }
 
     /// A call of a tool ended. A tool that is gone by then is counted nowhere.
-    pub fn tool_invoked(&self, name: &str, outcome: Outcome) {
+    pub fn tool_invoked(&self, name: &str, outcome: ToolOutcome) {
         self.write(|snapshot| {
             let mut tools = snapshot.tools.items.iter_mut();
             let Some(tool) = tools.find(|tool| tool.name == name) else {
@@ -205,8 +205,8 @@ impl Collector {
             let invocations = &mut tool.invocations;
             invocations.total = invocations.total.saturating_add(1);
             let ended = match outcome {
-                Outcome::Succeeded => &mut invocations.succeeded,
-                Outcome::Failed => &mut invocations.failed,
+                ToolOutcome::Succeeded => &mut invocations.succeeded,
+                ToolOutcome::Failed => &mut invocations.failed,
             };
             *ended = ended.saturating_add(1);
         });
@@ -227,7 +227,7 @@ impl Collector {
         self.update(|snapshot| roster.enter(snapshot));
     }
 
-    /// Ends it: nobody is told anything more, and writes change nothing. The last state can still be read.
+    /// Ends it: subscribers receive nothing more, and writes are ignored. The last state can still be read.
     pub fn dispose(&self) {
         let (alarm, outboxes) = {
             let mut state = lock(&self.state);
@@ -250,7 +250,7 @@ impl Collector {
     }
 
     /// The first change of a quiet time begins a window. Later ones join it and do not make it longer.
-    fn mark(&self, state: &mut State) {
+    fn mark(&self, state: &mut CollectorState) {
         state.stale = true;
         if state.alarm.is_none() && state.outboxes.iter().any(|outbox| outbox.wants_snapshots()) {
             let this = self.this.clone();
@@ -276,7 +276,7 @@ impl Collector {
         }
     }
 
-    fn subscribe(&self, outbox: &Arc<Outbox>, handler: Handler) -> Subscription {
+    fn subscribe(&self, outbox: &Arc<Outbox>, handler: MetricsHandler) -> Subscription {
         let mut state = lock(&self.state);
         if state.disposed {
             // Nothing changes any more, so there is nothing to tell.
@@ -309,12 +309,12 @@ impl Collector {
             }
             handler
         };
-        // What a plugin left in its handler is dropped where nobody waits for it.
+        // State in a plugin's handler is dropped on a thread that blocks no caller.
         drop(handler);
     }
 }
 
-impl State {
+impl CollectorState {
     fn snapshot(&mut self) -> Arc<RuntimeSnapshot> {
         if self.stale {
             self.made = Arc::new(self.working.clone());
@@ -382,12 +382,12 @@ impl RuntimeReader for Reader {
     }
 
     fn subscribe(&self, handler: SnapshotHandler) -> Result<Subscription> {
-        let handler = Handler::Snapshot(handler.into());
+        let handler = MetricsHandler::Snapshot(handler.into());
         Ok(self.collector.subscribe(&self.outbox, handler))
     }
 
     fn subscribe_to_tokens(&self, handler: TokenHandler) -> Result<Subscription> {
-        let handler = Handler::Tokens(handler.into());
+        let handler = MetricsHandler::Tokens(handler.into());
         Ok(self.collector.subscribe(&self.outbox, handler))
     }
 }

@@ -3,6 +3,7 @@
 //! The session is a handful of parts that each guard one thing. The [`Ledger`](crate::ledger::Ledger) is its only
 //! writer; whatever changes the session goes through it as a record, and takes effect when the record is safe.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -14,11 +15,14 @@ use stud_contract_interaction::Payload;
 use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::{Durability, SmState};
 use stud_diagnostics::{Diagnostic, Severity, codes};
+use stud_host_api::events::CoreEvent;
 use stud_host_api::metrics::{DiagnosticItem, ExtensionInfo, Level};
 use stud_host_api::session::SessionView;
 
 use crate::activate::Active;
+use crate::audit::Trail;
 use crate::commands::Commands;
+use crate::events::{Bus, Service, Subscriber};
 use crate::ids;
 use crate::interactions::{Asker, Prompts, Raised};
 use crate::ledger::{Draft, transcript_record};
@@ -27,10 +31,10 @@ use crate::mcp::Mcp;
 use crate::platform;
 use crate::plugin_scope::Scope;
 use crate::prompt_templates::PromptRegistry;
-use crate::recorder::Recorder;
+use crate::recorder::{Listener, Recorder};
 use crate::registry::Registry;
 use crate::report::PluginReport;
-use crate::request_state::Desk;
+use crate::request_state::RequestState;
 use crate::resources::ResourceRegistry;
 use crate::runtime_snapshot::{Collector, Reader, Roster, source};
 use crate::store::Store;
@@ -39,40 +43,45 @@ use crate::timer::Timer;
 use crate::tool_registry::ToolRegistry;
 use crate::turn_policy::TurnPolicy;
 
+mod audit_recovery;
 mod crash_recovery;
 mod active_model;
+mod compacting;
+mod message;
+mod conversation;
 mod lifecycle_audit;
 mod commands;
 mod inputs;
-mod message;
 mod mcp_port;
-mod compacting;
-mod conversation;
 mod deferred_jobs;
-mod open;
-mod resume;
 mod audit_sync;
+mod config;
+mod snapshot;
+mod resume;
+mod control;
 mod scopes;
 mod slots;
-mod snapshot;
 mod state;
+mod open;
 mod turn;
-mod audit_recovery;
 pub mod archive;
 
 pub(crate) use compacting::{Compaction, Segment};
+pub use config::SessionConfig;
+pub use control::{AcceptedControl, Claim, ControlKey, ControlSlot, TurnEffect, accepted_earlier};
 pub(crate) use deferred_jobs::{Job, Moment};
 pub use inputs::Input;
 pub(crate) use inputs::blank;
 pub(crate) use message::{Kept, Size};
-pub use open::{Founding, open};
-pub(crate) use resume::Glimpse;
+pub use open::open;
+pub(crate) use resume::SessionSummary;
 pub use slots::Slot;
 pub use state::{State, Trigger};
 pub use stud_host_api::session::SecurityMode;
-pub use turn::{Ending, Turn, Voice};
+pub use turn::{Ending, Turn, TurnHandle};
 
-use active_model::Choice;
+use active_model::ActiveModel;
+use control::ControlLog;
 use conversation::Conversation;
 use inputs::Inputs;
 use scopes::Scopes;
@@ -115,18 +124,19 @@ pub struct Session {
     metrics: Arc<Collector>,
     progress: Mutex<Progress>,
     inputs: Inputs,
+    control: ControlLog,
     slots: Slots,
     conversation: Mutex<Conversation>,
     scopes: Scopes,
     plugins: Mutex<Arc<Registry>>,
-    choice: Choice,
+    choice: ActiveModel,
     /// Who waits for the first of them.
     rising: Mutex<Option<Vec<Promise<()>>>>,
     /// How often they were changed.
     revision: AtomicU64,
     /// What was found of plugins that do not take part, when the session began.
     refused: Mutex<Vec<PluginReport>>,
-    /// Plugins that a reload switched off, as they last were, and why.
+    /// Plugins that a reload disabled, as they last were, and why.
     down: Mutex<Vec<(Arc<Active>, PluginReport)>>,
     commands: Commands,
     prompt_registry: Arc<PromptRegistry>,
@@ -138,7 +148,7 @@ pub struct Session {
     /// What the last snapshot knew.
     saved: Mutex<Saved>,
     /// Where its requests are put together.
-    desk: Desk,
+    desk: RequestState,
     tool_timeout: Duration,
     timer: Arc<dyn Timer>,
     rules: TurnPolicy,
@@ -179,13 +189,38 @@ impl Session {
         &self.books
     }
 
+    /// Its event bus.
+    pub fn bus(&self) -> &Arc<Bus> {
+        &self.books.bus
+    }
+
+    /// Delivers every event from now on to a subscriber.
+    pub fn subscribe(&self, subscriber: Arc<dyn Subscriber>, service: Service) {
+        self.books.bus.subscribe(subscriber, service);
+    }
+
+    /// Delivers every audit record and diagnostic from now on to a listener.
+    pub(crate) fn listen(&self, listener: impl Listener + 'static) {
+        self.books.listen(listener);
+    }
+
+    /// Its audit trail, if it keeps one.
+    pub fn trail(&self) -> Option<&Trail> {
+        self.books.trail.as_ref()
+    }
+
+    /// A text without the secrets that the session resolved.
+    pub fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.books.redactor.text(text)
+    }
+
     /// Its prompts, and those of its children.
     pub fn prompts(&self) -> &Arc<Prompts> {
         &self.prompts
     }
 
     /// Where its requests are put together.
-    pub(crate) fn desk(&self) -> &Desk {
+    pub(crate) fn desk(&self) -> &RequestState {
         &self.desk
     }
 
@@ -264,7 +299,7 @@ impl Session {
         self.revision.load(Ordering::Acquire).to_string()
     }
 
-    /// Keeps what became of the plugins that do not take part, for whoever asks how the session is.
+    /// Keeps the reports of plugins that do not take part, for health reports.
     pub(crate) fn remember_refused(&self, reports: Vec<PluginReport>) {
         let disabled = reports.iter().filter_map(disabled).collect();
         *lock(&self.refused) = reports;
@@ -304,7 +339,7 @@ impl Session {
     }
 
     /// Where it is kept.
-    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+    pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
@@ -438,7 +473,7 @@ impl Session {
             .with("limit", limit))
     }
 
-    /// What everything inside the session is called off with.
+    /// The cancellation source of the whole session.
     pub fn scope(&self) -> &CancellationSource {
         self.scopes.session()
     }
@@ -462,7 +497,7 @@ impl Session {
     }
 
     /// Ends a plugin's part: it is asked nothing, hears nothing and watches nothing any more.
-    pub fn part_with(&self, ext_id: &str) {
+    pub fn detach_plugin(&self, ext_id: &str) {
         self.prompts.leave(ext_id);
         self.books.bus.unsubscribe(ext_id);
         self.books.ignore(ext_id);
@@ -508,8 +543,8 @@ impl Session {
         lock(&self.conversation).history()
     }
 
-    fn publish_state(&self, name: &str, payload: &Value) {
-        self.books.publish(name, &self.correlation_id(), payload);
+    fn publish_state(&self, event: &impl CoreEvent) {
+        self.books.publish(&self.correlation_id(), event);
     }
 }
 

@@ -3,25 +3,23 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use serde_json::json;
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
+use stud_host_api::events::{CoreEvent, SpanEnd, SpanOutcome, SpanStart};
 
 use crate::platform;
 use crate::recorder::Recorder;
 
-const START: &str = "SpanStart";
-
 /// A piece of work that has begun. One that is dropped without an end has failed.
 #[derive(Debug)]
 pub(crate) struct Span {
-    /// Nothing once it has ended, and where nobody heard it begin.
-    open: Option<Open>,
+    /// `None` once it has ended, and if its start was not published.
+    open: Option<OpenSpan>,
 }
 
-/// A span that somebody hears of.
+/// A published span.
 #[derive(Debug)]
-struct Open {
+struct OpenSpan {
     books: Arc<Recorder>,
     name: &'static str,
     correlation_id: String,
@@ -44,14 +42,17 @@ impl Span {
             let message = format!("the span `{name}` has no correlation id");
             return Err(Error::new(code.class, code.name, message).with("name", name));
         }
-        if !books.bus.is_heard(START) {
+        if !books.bus.is_heard(SpanStart::NAME) {
             return Ok(Self { open: None });
         }
         let started_at = platform::now();
-        let started = json!({"name": name, "startedAt": platform::rfc3339(started_at)});
-        books.publish(START, correlation_id, &started);
+        let started = SpanStart {
+            name: name.to_owned(),
+            started_at: platform::rfc3339(started_at),
+        };
+        books.publish(correlation_id, &started);
         Ok(Self {
-            open: Some(Open {
+            open: Some(OpenSpan {
                 books: books.clone(),
                 name,
                 correlation_id: correlation_id.to_owned(),
@@ -65,13 +66,17 @@ impl Span {
         let Some(span) = self.open.take() else {
             return;
         };
-        let ended = json!({
-            "name": span.name,
-            "startedAt": platform::rfc3339(span.started_at),
-            "endedAt": platform::rfc3339(platform::now()),
-            "outcome": if has_succeeded { "ok" } else { "error" },
-        });
-        span.books.publish("SpanEnd", &span.correlation_id, &ended);
+        let ended = SpanEnd {
+            ended_at: platform::rfc3339(platform::now()),
+            name: span.name.to_owned(),
+            outcome: if has_succeeded {
+                SpanOutcome::Ok
+            } else {
+                SpanOutcome::Error
+            },
+            started_at: platform::rfc3339(span.started_at),
+        };
+        span.books.publish(&span.correlation_id, &ended);
     }
 }
 
@@ -97,7 +102,7 @@ pub(crate) async fn over<T>(
 #[cfg(test)]
 #[cfg(not(shuttle))]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::events::{Bus, Event, Service, Subscriber};
@@ -149,7 +154,7 @@ mod tests {
         for blank in ["", " \t"] {
             let error = Span::begin(&books, "work", blank).unwrap_err();
             assert_eq!(error.class(), "Validation");
-            assert_eq!(error.code(), "SpanWithoutCorrelation");
+            stud_observed::covers!(SPAN_WITHOUT_CORRELATION, error);
         }
         assert_eq!(all(&books, &heard), []);
     }

@@ -27,7 +27,7 @@ pub trait Store: Send + Sync {
         false
     }
 
-    /// Whether its calls are known to come back, so that whoever adds records may make them itself.
+    /// Whether its calls are known to return, so that the thread that adds records may make them itself.
     fn is_ours(&self) -> bool {
         self.appends_at_once()
     }
@@ -46,6 +46,18 @@ pub trait Store: Send + Sync {
 
     /// The sessions there are.
     fn list(&self) -> Result<Vec<String>>;
+
+    /// Removes a session for good. `ExtensionHost/NotImplemented` from a store that does not.
+    fn remove(&self, session_id: &str) -> Result<()> {
+        Err(no_removal(self.store_id()).with("sessionId", session_id))
+    }
+}
+
+/// A store that keeps every session.
+fn no_removal(store_id: &str) -> Error {
+    let code = &codes::NOT_IMPLEMENTED;
+    let message = format!("the store `{store_id}` does not remove sessions");
+    Error::new(code.class, code.name, message).with("storeId", store_id)
 }
 
 /// A store that is a plugin.
@@ -54,6 +66,7 @@ pub struct PluginStore {
     plugin: Arc<Active>,
     store_id: String,
     journals: bool,
+    removes: bool,
 }
 
 impl PluginStore {
@@ -66,6 +79,7 @@ impl PluginStore {
             plugin: plugin.clone(),
             store_id: members.store_id.clone(),
             journals: members.capabilities.journaling,
+            removes: members.capabilities.removal,
         })
     }
 
@@ -84,6 +98,7 @@ impl PluginStore {
             "write" => block_on(instance.write(session_id, payload, cx)),
             "list" => block_on(instance.list(session_id, payload, cx)),
             "append" => block_on(instance.append(session_id, payload, cx)),
+            "remove" => block_on(instance.remove(session_id, payload, cx)),
             _ => block_on(instance.read_journal(session_id, payload, cx)),
         };
         self.plugin.read(call, reply)
@@ -100,7 +115,7 @@ impl Store for PluginStore {
     }
 
     fn is_ours(&self) -> bool {
-        self.plugin.identity().whose() == CodeOrigin::Ours
+        self.plugin.identity().code_origin() == CodeOrigin::Bundled
     }
 
     fn append(&self, session_id: &str, batch: &JournalBatch) -> Result<()> {
@@ -121,6 +136,13 @@ impl Store for PluginStore {
 
     fn list(&self) -> Result<Vec<String>> {
         self.call("list", "", "null".to_owned())
+    }
+
+    fn remove(&self, session_id: &str) -> Result<()> {
+        if !self.removes {
+            return Err(no_removal(&self.store_id).with("sessionId", session_id));
+        }
+        self.call("remove", session_id, "null".to_owned())
     }
 }
 
@@ -154,11 +176,11 @@ pub(crate) fn unavailable(why: &str) -> Error {
 /// A store that forgets when the process ends, for sessions that no plugin keeps.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    sessions: Mutex<BTreeMap<String, Kept>>,
+    sessions: Mutex<BTreeMap<String, StoredRecords>>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct StoredRecords {
     snapshot: Option<Stored>,
     journal: Vec<JournalRecord>,
 }
@@ -224,6 +246,11 @@ impl Store for MemoryStore {
     fn list(&self) -> Result<Vec<String>> {
         Ok(lock(&self.sessions).keys().cloned().collect())
     }
+
+    fn remove(&self, session_id: &str) -> Result<()> {
+        lock(&self.sessions).remove(session_id);
+        Ok(())
+    }
 }
 
 /// A store that keeps snapshots only. Between two of them the journal is in memory.
@@ -274,5 +301,10 @@ impl Store for Snapshots {
 
     fn list(&self) -> Result<Vec<String>> {
         self.store.list()
+    }
+
+    fn remove(&self, session_id: &str) -> Result<()> {
+        self.journal.remove(session_id)?;
+        self.store.remove(session_id)
     }
 }

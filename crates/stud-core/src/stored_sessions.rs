@@ -1,17 +1,21 @@
 //! The sessions that are kept, reached from outside any: the active session store, brought up alone.
 
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use stud_contract_meta::Kind;
+use serde_json::json;
+use stud_contract_meta::{Error, Kind};
 use stud_diagnostics::{Diagnostic, Severity, codes};
 
-use crate::activate::Means;
-use crate::audit;
+use crate::audit::{self, bootstrap, bootstrap::Deed};
 use crate::environment::Environment;
 use crate::host::Hosts;
 use crate::ids::{self, Among};
 use crate::limits::Limits;
+use crate::platform::Durability;
+use crate::register::PluginRuntime;
 use crate::startup::{Started, prepare_stores};
 use crate::store::{self, Store};
 
@@ -28,7 +32,7 @@ impl StoredSessions {
     ///
     /// `Session/StoreUnavailable` if there is none; if one was refused, that is why.
     pub fn open(ground: &Environment, limits: &Limits) -> Result<Self, Diagnostic> {
-        let means = Means {
+        let means = PluginRuntime {
             hosts: Arc::new(Hosts::detached(ground)),
             limits: limits.clone(),
         };
@@ -66,7 +70,40 @@ impl StoredSessions {
         ids::meant(word, &known, among).map(str::to_owned)
     }
 
-    /// Whether somebody has the session open now.
+    /// Removes a session for good: what the store keeps of it, and its audit trail. That it was removed, and the hash of
+    /// its last audit record, are on record before.
+    ///
+    /// # Errors
+    ///
+    /// `Session/StoreUnavailable` for a session that runs in some process, and what the store says.
+    pub fn remove(&self, session_id: &str) -> Result<(), Error> {
+        if self.is_running(session_id) {
+            let code = &codes::STORE_UNAVAILABLE;
+            let message =
+                format!("the session `{session_id}` is open in a process; close it first");
+            return Err(Error::new(code.class, code.name, message).with("sessionId", session_id));
+        }
+        let folder = audit::folder(&self.global_root, session_id);
+        let trail = audit::trail(&folder);
+        let mut facts = json!({"sessionId": session_id, "storeId": self.store.store_id()});
+        if let Ok(verified) = audit::verify(&trail) {
+            facts["records"] = verified.records.into();
+            facts["lastHash"] = verified.last_hash.into();
+        }
+        let deed = Deed {
+            class: Some("SessionLifecycle"),
+            ..Deed::new("SessionDeleted", facts)
+        };
+        bootstrap::note(&self.global_root, &[deed], Durability::Synced)?;
+        self.store.remove(session_id)?;
+        remove_trail(&folder).map_err(|error| {
+            let code = &codes::AUDIT_TRAIL_UNAVAILABLE;
+            let message = format!("the audit trail of `{session_id}` cannot be removed: {error}");
+            Error::new(code.class, code.name, message).with("sessionId", session_id)
+        })
+    }
+
+    /// Whether a process has the session open now.
     pub fn is_running(&self, session_id: &str) -> bool {
         audit::is_written(&self.global_root, session_id)
     }
@@ -85,6 +122,19 @@ fn refusal(started: &Started) -> Diagnostic {
         Diagnostic::error(&codes::STORE_UNAVAILABLE, message)
             .help("`active.sessionStore` in settings.json names the one to use")
     })
+}
+
+/// Removes an audit folder, and the session's own if nothing else is left in it.
+fn remove_trail(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    if let Some(session) = folder.parent() {
+        // A store may keep something beside it.
+        let _ = fs::remove_dir(session);
+    }
+    Ok(())
 }
 
 impl Drop for StoredSessions {

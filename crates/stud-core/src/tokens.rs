@@ -2,7 +2,7 @@
 //!
 //! A tokenizer says it exactly, for one family of models and nearly for the others. It costs 46 MiB and a tenth of a
 //! second or two to load, more than a whole short session does. But no text has more tokens than bytes, so as long as
-//! the bytes are few nobody needs to know the tokens: until then they are estimated.
+//! the bytes are few the exact count is not needed: until then it is estimated.
 
 use std::sync::OnceLock;
 

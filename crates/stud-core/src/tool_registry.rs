@@ -1,4 +1,4 @@
-//! The tools of one moment, whoever gives them: a plugin, or a server elsewhere.
+//! A snapshot of the registered tools, of plugins and of MCP servers.
 //!
 //! A call is judged and run without knowing which of the two it is.
 
@@ -27,7 +27,7 @@ pub(crate) trait ToolSource: Send + Sync + fmt::Debug {
     fn ext_id(&self) -> &str;
 
     /// The origin of the code that says what an approval covers.
-    fn whose(&self) -> CodeOrigin;
+    fn code_origin(&self) -> CodeOrigin;
 
     /// Whether it is a plugin that the program carries.
     fn is_bundled(&self) -> bool {
@@ -54,12 +54,12 @@ pub(crate) trait ToolSource: Send + Sync + fmt::Debug {
         cx: CallContext,
     ) -> BoxFuture<'a, Result<Envelope>>;
 
-    /// Whether its calls wait for nothing but a disk, so that whoever wants one may run it.
+    /// Whether its calls block on nothing but a disk, so that the caller's thread may run them.
     fn is_brief(&self, _tool: &str) -> bool {
         false
     }
 
-    /// How long this call may take. A tool about which nobody says anything may take as long as is usual.
+    /// How long this call may take. The default applies to a tool without a timeout of its own.
     fn patience(&self, tool: &str, args: &Value, usual: Duration) -> Duration;
 }
 
@@ -71,12 +71,12 @@ const LAST_WORD: Duration = Duration::from_secs(5);
 
 /// A tool, and who gives it.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct ToolRef {
     pub(crate) giver: Arc<dyn ToolSource>,
     place: usize,
 }
 
-impl Found {
+impl ToolRef {
     /// The tool of this name, if `giver` gives it.
     pub(crate) fn at(giver: Arc<dyn ToolSource>, name: &str) -> Option<Self> {
         let place = giver.tools().iter().position(|tool| tool.name == name)?;
@@ -95,7 +95,7 @@ impl Found {
 
 /// The tools of one moment, each name once.
 #[derive(Debug)]
-pub(crate) struct ToolRegistry(Vec<Found>);
+pub(crate) struct ToolRegistry(Vec<ToolRef>);
 
 impl ToolRegistry {
     /// The tools of the plugins, and those of others whose names no plugin has.
@@ -108,7 +108,7 @@ impl ToolRegistry {
                 let counts = plugins.tool(&tool.name);
                 if counts.is_some_and(|counts| Arc::ptr_eq(counts, plugin)) {
                     let giver = giver.clone();
-                    all.push(Found { giver, place });
+                    all.push(ToolRef { giver, place });
                 }
             }
         }
@@ -117,7 +117,7 @@ impl ToolRegistry {
             for (place, tool) in giver.tools().iter().enumerate() {
                 if plugins.tool(&tool.name).is_none() && names.insert(tool.name.clone()) {
                     let giver = giver.clone();
-                    all.push(Found { giver, place });
+                    all.push(ToolRef { giver, place });
                 }
             }
         }
@@ -125,14 +125,14 @@ impl ToolRegistry {
     }
 
     /// The tool of this name.
-    pub(crate) fn find(&self, name: &str) -> Option<Found> {
+    pub(crate) fn find(&self, name: &str) -> Option<ToolRef> {
         let found = self.0.iter().find(|found| found.tool().name == name);
         found.cloned()
     }
 
     /// What a model is told of them.
     pub(crate) fn specs(&self) -> impl Iterator<Item = &ToolSpec> + Clone {
-        self.0.iter().filter_map(Found::spec)
+        self.0.iter().filter_map(ToolRef::spec)
     }
 }
 
@@ -151,8 +151,8 @@ impl ToolSource for Active {
         self.identity().ext_id.as_str()
     }
 
-    fn whose(&self) -> CodeOrigin {
-        self.identity().whose()
+    fn code_origin(&self) -> CodeOrigin {
+        self.identity().code_origin()
     }
 
     fn is_bundled(&self) -> bool {
@@ -167,11 +167,11 @@ impl ToolSource for Active {
     }
 
     fn specs(&self) -> &[ToolSpec] {
-        self.specs(|| specs_of(self.tools()))
+        self.cached_specs(|| specs_of(self.tools()))
     }
 
     fn validator(&self, tool: &ToolDeclaration) -> Option<Arc<Validator>> {
-        self.validator(&tool.name, || schema::build(&tool.input_schema))
+        self.cached_validator(&tool.name, || schema::build(&tool.input_schema))
     }
 
     fn approval_key(&self, tool: &str, args: &Value) -> Result<String> {
@@ -193,7 +193,7 @@ impl ToolSource for Active {
 
     /// What the program carries comes back, and what may take long says how long it may.
     fn is_brief(&self, tool: &str) -> bool {
-        self.whose() == CodeOrigin::Ours && !self.keeps_time(tool)
+        self.code_origin() == CodeOrigin::Bundled && !takes_timeout(self, tool)
     }
 
     fn patience(&self, tool: &str, args: &Value, usual: Duration) -> Duration {
@@ -202,7 +202,7 @@ impl ToolSource for Active {
         if let Some(own) = millis(identity.setting_or_default(TIMEOUT)) {
             return own;
         }
-        if !self.keeps_time(tool) {
+        if !takes_timeout(self, tool) {
             return usual;
         }
         let asked_for = millis(args.get(TIMEOUT));
@@ -212,11 +212,9 @@ impl ToolSource for Active {
     }
 }
 
-impl Active {
-    /// Whether a tool takes how long a call of it may last.
-    fn keeps_time(&self, tool: &str) -> bool {
-        let takes = |schema: &Value| schema["properties"].get(TIMEOUT).is_some();
-        let mut tools = ToolSource::tools(self).iter();
-        tools.any(|known| known.name == tool && takes(&known.input_schema))
-    }
+/// Whether a tool takes its timeout as an argument.
+fn takes_timeout(plugin: &Active, tool: &str) -> bool {
+    let takes = |schema: &Value| schema["properties"].get(TIMEOUT).is_some();
+    let mut tools = ToolSource::tools(plugin).iter();
+    tools.any(|known| known.name == tool && takes(&known.input_schema))
 }

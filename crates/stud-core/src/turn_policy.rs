@@ -26,7 +26,7 @@ pub struct TurnPolicy {
     pub max_continuations: u32,
     /// What is done about a provider that fails for the moment.
     pub retry: Retry,
-    /// How long a tool may take about which nobody says anything else. The time it waits for a person does not count.
+    /// The default tool timeout. Time spent waiting for the user is excluded.
     pub tool: Duration,
     /// How long a hook may take.
     pub hook: Duration,
@@ -139,10 +139,10 @@ impl TurnPolicy {
         mode == SecurityMode::Ask && !self.yolo && !self.ask_for_reads && is_read
     }
 
-    /// Whether the gate lets a call run in this mode, without asking anybody.
+    /// Whether the gate lets a call run in this mode without a prompt.
     ///
     /// Fails with `Session/ApprovalCacheUnavailable` if what the project allows cannot be read.
-    pub fn lets_run(&self, mode: SecurityMode, asked: Asked<'_>) -> Result<bool> {
+    pub fn is_preapproved(&self, mode: SecurityMode, asked: Asked<'_>) -> Result<bool> {
         Ok(match mode {
             _ if self.yolo => true,
             SecurityMode::Yolo => true,

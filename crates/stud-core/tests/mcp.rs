@@ -21,15 +21,15 @@ use stud_core::executor::block_on;
 use stud_core::interactions::{Absence, Interactor};
 use stud_core::limits::Limits;
 use stud_core::mcp::{
-    Connection, Connector, PromptDescriptor, PromptMessage, ResourceContent, ResourceDescriptor,
-    Setup, Target, ToolAnswer, ToolDescriptor, Trouble, Watch,
+    Connection, ConnectionError, Connector, PromptDescriptor, PromptMessage, ResourceContent,
+    ResourceDescriptor, ServerAddress, Setup, ToolAnswer, ToolDescriptor, Watch,
 };
 use stud_core::params::Params;
 use stud_core::platform::Places;
 use stud_core::redact::Redactor;
 use stud_core::request_state::Terms;
 use stud_core::runtime_snapshot::Collector;
-use stud_core::session::{Founding, SecurityMode, Session, open};
+use stud_core::session::{SecurityMode, Session, SessionConfig, open};
 use stud_core::store::MemoryStore;
 use stud_core::timer::{ManualTimer, Timer};
 use stud_core::turn_policy::TurnPolicy;
@@ -42,7 +42,7 @@ use stud_host_api::metrics::{McpServerInfo, McpStatus, RuntimeSnapshot};
 struct Script {
     connected: AtomicUsize,
     /// What the next attempts come to.
-    next: Mutex<VecDeque<std::result::Result<(), Trouble>>>,
+    next: Mutex<VecDeque<std::result::Result<(), ConnectionError>>>,
     watches: Mutex<Vec<Arc<Ear>>>,
     tools: Mutex<Vec<ToolDescriptor>>,
     closed: Arc<AtomicUsize>,
@@ -60,7 +60,7 @@ impl std::fmt::Debug for Ear {
 impl Script {
     fn fails(&self, times: usize) {
         let mut next = self.next.lock().unwrap();
-        next.extend((0..times).map(|_| Err(Trouble::Lost("no answer".to_owned()))));
+        next.extend((0..times).map(|_| Err(ConnectionError::Lost("no answer".to_owned()))));
     }
 
     fn breaks(&self) {
@@ -76,9 +76,9 @@ impl Script {
 impl Connector for Script {
     fn connect(
         &self,
-        target: Target,
+        target: ServerAddress,
         watch: Arc<dyn Watch>,
-    ) -> BoxFuture<'_, std::result::Result<Arc<dyn Connection>, Trouble>> {
+    ) -> BoxFuture<'_, std::result::Result<Arc<dyn Connection>, ConnectionError>> {
         Box::pin(async move {
             assert_eq!(target.server_id, "s");
             self.connected.fetch_add(1, Ordering::SeqCst);
@@ -97,7 +97,7 @@ struct Wire {
     closed: Arc<AtomicUsize>,
 }
 
-type Told<'a, T> = BoxFuture<'a, std::result::Result<T, Trouble>>;
+type Told<'a, T> = BoxFuture<'a, std::result::Result<T, ConnectionError>>;
 
 impl Connection for Wire {
     fn list_tools(&self) -> Told<'_, Vec<ToolDescriptor>> {
@@ -132,7 +132,7 @@ impl Connection for Wire {
                     role: "user".to_owned(),
                     text: format!("{args:?}"),
                 }]),
-                _ => Err(Trouble::Refused("no such prompt".to_owned())),
+                _ => Err(ConnectionError::Refused("no such prompt".to_owned())),
             }
         })
     }
@@ -189,7 +189,7 @@ struct Room {
 }
 
 impl Room {
-    /// A session with the server `s`, and a person who trusts it or not, or nobody.
+    /// A session with the server `s`, and an interactor that trusts it or not, or none.
     fn with(folder: &Arc<tempfile::TempDir>, trusts: Option<bool>, script: Script) -> Self {
         let home = folder.path().join("home");
         std::fs::create_dir_all(&home).unwrap();
@@ -203,7 +203,7 @@ impl Room {
         let script = Arc::new(script);
         let timer = Arc::new(ManualTimer::default());
         let clock: Arc<dyn Timer> = timer.clone();
-        let founding = Founding {
+        let config = SessionConfig {
             mcp: Some(Setup::of(&ground, script.clone())),
             project_root: "/project/.stud".into(),
             mode: SecurityMode::Ask,
@@ -222,7 +222,7 @@ impl Room {
             metrics: Collector::new(RuntimeSnapshot::default(), clock.clone(), Duration::ZERO),
             timer: clock,
         };
-        let session = open(founding, None).unwrap();
+        let session = open(config, None).unwrap();
         let person = trusts.map(|trusts| {
             let person = Arc::new(Person {
                 trusts,
@@ -277,6 +277,10 @@ impl Room {
 
     /// Lets time pass until something is so.
     fn until(&self, what: &str, is_so: impl Fn() -> bool) {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a test measures the time of the system"
+        )]
         let began = Instant::now();
         while !is_so() {
             assert!(began.elapsed() < Duration::from_secs(60), "{what}");
@@ -343,7 +347,7 @@ fn a_yes_is_kept_and_a_no_is_not() {
         room.asked()
     );
 
-    // From now on nobody needs to be there.
+    // From now on no interactor is needed.
     let room = room.again(None, Script::default());
     room.used().unwrap();
     assert!(block_on(room.session.mcp().forget("s")).unwrap());
@@ -355,7 +359,7 @@ fn tools_that_are_not_those_that_were_trusted_are_asked_about() {
     let room = Room::new(Some(true));
     let room = room.again(Some(true), offering(&[("a", "A."), ("b", "B.")]));
     room.used().unwrap();
-    // One that is gone harms nobody.
+    // One that is gone is harmless.
     let room = room.again(Some(true), offering(&[("a", "A.")]));
     room.used().unwrap();
     assert!(room.asked().is_empty());

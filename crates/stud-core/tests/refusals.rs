@@ -22,15 +22,15 @@ use stud_core::params::Params;
 use stud_core::redact::Redactor;
 use stud_core::request_state::Terms;
 use stud_core::runtime_snapshot::Collector;
-use stud_core::session::{Ending, Founding, Input, SecurityMode, Session, open};
+use stud_core::session::{Ending, Input, SecurityMode, Session, SessionConfig, open};
 use stud_core::store::{MemoryStore, Store};
 use stud_core::timer::{ManualTimer, Timer};
 use stud_core::turn_policy::TurnPolicy;
 use stud_host_api::metrics::RuntimeSnapshot;
 
-fn founding(store: Arc<dyn Store>) -> Founding {
+fn config(store: Arc<dyn Store>) -> SessionConfig {
     let timer: Arc<dyn Timer> = Arc::new(ManualTimer::default());
-    Founding {
+    SessionConfig {
         mcp: None,
         project_root: "/project/.stud".into(),
         mode: SecurityMode::Ask,
@@ -51,9 +51,9 @@ fn founding(store: Arc<dyn Store>) -> Founding {
     }
 }
 
-/// A session with nobody in it.
+/// A session without participants.
 fn session() -> Arc<Session> {
-    open(founding(Arc::new(MemoryStore::default())), None).unwrap()
+    open(config(Arc::new(MemoryStore::default())), None).unwrap()
 }
 
 fn say(session: &Session, text: &str) -> Result<u64> {
@@ -74,7 +74,7 @@ fn id(error: &Error) -> String {
     format!("{}/{}", error.class(), error.code())
 }
 
-/// What was called off, and by whom.
+/// The scope and the reason of a cancellation.
 fn scope_and_reason(error: &Error) -> (&str, &str) {
     let fact = |key: &str| error.context()[key].as_str().unwrap();
     (fact("kind"), fact("reason"))
@@ -99,7 +99,7 @@ fn an_input_to_a_session_that_is_over_is_refused() {
     let session = session();
     session.close().unwrap();
     let refused = say(&session, "anyone there?").unwrap_err();
-    assert_eq!(id(&refused), "Cancellation/SessionCancelled");
+    stud_observed::covers!(SESSION_CANCELLED, refused);
     assert_eq!(scope_and_reason(&refused), ("session", "parent"));
 }
 
@@ -108,7 +108,7 @@ fn a_session_ends_once() {
     let session = session();
     session.close().unwrap();
     let again = session.close().unwrap_err();
-    assert_eq!(id(&again), "Session/IllegalTransition");
+    stud_observed::covers!(ILLEGAL_TRANSITION, again);
     assert_eq!(again.context()["from"], "Closed");
     assert_eq!(again.context()["trigger"], "Close");
 }
@@ -119,7 +119,7 @@ fn inputs_beyond_the_queue_are_refused_and_the_others_stay() {
     let taken = (0..1000).take_while(|number| match say(&session, &number.to_string()) {
         Ok(_) => true,
         Err(refused) => {
-            assert_eq!(id(&refused), "Session/InputQueueFull");
+            stud_observed::covers!(INPUT_QUEUE_FULL, refused);
             assert_eq!(refused.context()["limit"], *number);
             false
         }
@@ -145,7 +145,7 @@ fn an_answer_to_a_prompt_nobody_raised_is_refused() {
     );
     let answer = Response::rejected(&made_up, "no");
     let refused = block_on(session.prompts().respond("ui", answer)).unwrap_err();
-    assert_eq!(id(&refused), "Session/InteractionNotFound");
+    stud_observed::covers!(INTERACTION_NOT_FOUND, refused);
     assert_eq!(refused.context()["interactionId"], "no-such-prompt");
 }
 
@@ -155,7 +155,7 @@ fn a_question_that_nobody_can_answer_ends_the_turn() {
     let input = next(&session, "go on");
     let turn = session.begin_turn(&input).unwrap();
     let refused = ask(&session, Approve::default());
-    assert_eq!(id(&refused), "Validation/HeadlessInteractionRequired");
+    stud_observed::covers!(HEADLESS_INTERACTION_REQUIRED, refused);
     assert_eq!(refused.context()["requestKind"], "Approve");
     assert_eq!(refused.context()["correlationId"], turn.id());
     let ending = Ending::of(refused);
@@ -172,7 +172,7 @@ fn a_tool_that_cannot_ask_is_told_so() {
     ];
     for (payload, kind) in payloads {
         let refused = ask(&session, payload);
-        assert_eq!(id(&refused), "ToolTerminal/InteractionUnavailable");
+        stud_observed::covers!(INTERACTION_UNAVAILABLE, refused);
         assert_eq!(refused.context()["requestKind"], kind);
     }
 }
@@ -183,7 +183,7 @@ fn a_second_turn_waits_for_the_first_to_end() {
     let (first, second) = (next(&session, "one"), next(&session, "two"));
     let running = session.begin_turn(&first).unwrap();
     let refused = session.begin_turn(&second).unwrap_err();
-    assert_eq!(id(&refused), "ExtensionHost/ConcurrentTurnForbidden");
+    stud_observed::covers!(CONCURRENT_TURN_FORBIDDEN, refused);
     assert_eq!(refused.context()["activeTurnId"], running.id());
     block_on(running.end(&Ending::Completed, false)).unwrap();
     session.begin_turn(&second).unwrap();
@@ -191,9 +191,9 @@ fn a_second_turn_waits_for_the_first_to_end() {
 
 #[test]
 fn a_session_that_no_store_has_cannot_be_resumed() {
-    let founding = founding(Arc::new(MemoryStore::default()));
-    let refused = open(founding, Some("no-such-session")).unwrap_err();
-    assert_eq!(id(&refused), "Session/StoreUnavailable");
+    let config = config(Arc::new(MemoryStore::default()));
+    let refused = open(config, Some("no-such-session")).unwrap_err();
+    stud_observed::covers!(STORE_UNAVAILABLE, refused);
     assert_eq!(refused.context()["sessionId"], "no-such-session");
 }
 
@@ -233,16 +233,16 @@ impl Store for Renamed {
 #[test]
 fn a_session_of_another_store_is_not_resumed() {
     let store = Arc::new(MemoryStore::default());
-    let session = open(founding(store.clone()), None).unwrap();
+    let session = open(config(store.clone()), None).unwrap();
     let input = next(&session, "remember me");
     let turn = session.begin_turn(&input).unwrap();
     block_on(turn.end(&Ending::Completed, false)).unwrap();
     session.close().unwrap();
 
-    let elsewhere = founding(Arc::new(Renamed(store.clone())));
+    let elsewhere = config(Arc::new(Renamed(store.clone())));
     let refused = open(elsewhere, Some(session.id())).unwrap_err();
-    assert_eq!(id(&refused), "Session/ResumeMismatch");
+    stud_observed::covers!(RESUME_MISMATCH, refused);
     assert_eq!(refused.context()["manifestStoreId"], "memory");
     assert_eq!(refused.context()["activeStoreId"], "another");
-    open(founding(store), Some(session.id())).unwrap();
+    open(config(store), Some(session.id())).unwrap();
 }

@@ -20,7 +20,7 @@ pub enum Class {
     ToolTerminal,
     /// The session or what it stands on failed.
     Session,
-    /// Not a failure: the work was called off.
+    /// Not a failure: the work was cancelled.
     Cancellation,
     /// A plugin or the machinery around it failed.
     ExtensionHost,

@@ -9,21 +9,21 @@
 //! and the search behind `stud explain`.
 #![forbid(unsafe_code)]
 
-mod class;
-mod stage;
-mod code;
-pub mod codes;
-mod printable;
+mod class; // The eight error classes.
+mod stage; // The twelve stages of a plugin.
+mod code; // One code: class, name, page.
+pub mod codes; // The registry of all codes.
+mod printable; // Text made safe to show on a terminal.
 #[cfg(feature = "diagnostic")]
-mod json;
+mod json; // Places in JSON text.
 #[cfg(feature = "diagnostic")]
-mod source;
+mod source; // A piece of a file that a diagnostic points at.
 #[cfg(feature = "diagnostic")]
-mod diagnostic;
+mod diagnostic; // One problem, as plain data.
 #[cfg(feature = "diagnostic")]
-pub mod render;
+pub mod render; // A diagnostic as a block, a line or JSON.
 #[cfg(feature = "render")]
-pub mod explain;
+pub mod explain; // The search behind `stud explain`.
 
 pub use class::{Class, UnknownClass};
 pub use code::Code;

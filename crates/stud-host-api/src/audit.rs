@@ -116,10 +116,11 @@ pub trait AuditLogger: Send + Sync {
 }
 
 /// The families that only core writes, in byte order.
-pub const CORE_CLASSES: [&str; 30] = [
+pub const CORE_CLASSES: [&str; 31] = [
     "Approval",
     "Command",
     "Compaction",
+    "Control",
     "Env",
     "ExtensionReloadRefused",
     "ExtensionReloaded",

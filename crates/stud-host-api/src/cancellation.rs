@@ -26,7 +26,7 @@ pub enum Scope {
 
 /// Makes cancellation tokens.
 pub trait CancellationFactory: Send + Sync {
-    /// A token that fires when the enclosing scope is called off, at once if it already was.
+    /// A token that fires when the enclosing scope is cancelled, immediately if it already was.
     ///
     /// `Turn` outside a turn and `Tool` outside a tool call are `ExtensionHost/NotReady`.
     fn token(&self, scope: Scope) -> Result<CancellationToken>;

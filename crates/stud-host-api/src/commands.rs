@@ -37,7 +37,7 @@ pub trait CommandSurface: Send + Sync {
 
     /// Has core do what only one of stud's own commands may have done, and gives what came of it as JSON.
     ///
-    /// Only the `Command` that a [deed](Deed) belongs to may, by its id: from anybody else it is
+    /// Only the `Command` that a [deed](Deed) belongs to may, by its id: from any other plugin it is
     /// `ExtensionHost/DeedForbidden`. What else it fails with stands with each deed.
     fn perform(&self, deed: Deed) -> BoxFuture<'_, Result<Value>>;
 }

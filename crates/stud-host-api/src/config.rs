@@ -16,7 +16,7 @@ pub const READ_GLOBAL_KEYS: [&str; 6] = [
     "loggingLevel",
 ];
 
-/// Reads configuration. Nobody can read another plugin's, and nobody can list the keys.
+/// Reads configuration. A plugin cannot read another's, and cannot list the keys.
 pub trait ConfigReader: Send + Sync {
     /// The caller's own block, as it passed its `configSchema`.
     fn read_own(&self) -> Result<Map<String, Value>>;

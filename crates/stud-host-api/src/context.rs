@@ -146,7 +146,7 @@ impl ContextFragment {
             let error = refuse(&codes::FRAGMENT_SHAPE_INVALID, message);
             return Err(error.with("field", "exclusiveSlot"));
         }
-        // The error of serde may quote the content, which is nobody's business but the model's.
+        // The error of serde may quote the content, which is meant for the model alone.
         serde_json::from_value(value).map_err(|_| {
             let message = "a context fragment has `kind`, `content`, `tokenBudget` and `priority`, and may have an \
                            `exclusiveSlot`";

@@ -1,10 +1,38 @@
 //! Tells subscribers what happened.
 //!
-//! Events are a picture of what goes on, with no authority: nobody may take a decision because one came or did not.
+//! Events are notifications without authority: no decision may depend on whether one arrived.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use stud_contract_meta::Result;
+use stud_contract_meta::{Error, Result};
+
+use crate::Severity;
+
+mod declare;
+mod session;
+mod extension;
+mod turn;
+mod provider;
+mod model;
+mod tool;
+mod interaction;
+mod context;
+mod state_machine;
+mod child;
+mod problem;
+
+pub use child::*;
+pub use context::*;
+pub use declare::{CoreEvent, CoreEventInfo};
+pub use extension::*;
+pub use interaction::*;
+pub use model::*;
+pub use problem::*;
+pub use provider::*;
+pub use session::*;
+pub use state_machine::*;
+pub use tool::*;
+pub use turn::*;
 
 /// An event of the plugin's own, declared in its manifest with a schema.
 ///
@@ -28,93 +56,129 @@ pub trait EventPublisher: Send + Sync {
     fn publish(&self, event: Event) -> Result<()>;
 }
 
-/// The names that only core emits, in byte order.
-pub const CORE_EVENTS: [&str; 84] = [
-    "AssemblyCompleted",
-    "AssemblyStarted",
-    "BudgetEnforced",
-    "CacheHit",
-    "CacheMarkerIgnored",
-    "CacheMiss",
-    "CapabilityMismatch",
-    "CapabilityNegotiated",
-    "CommandDispatched",
-    "CommandResulted",
-    "CompactionCompleted",
-    "CompactionDoubleRan",
-    "CompactionFailed",
-    "CompactionInvoked",
-    "CompactionPerformed",
-    "CompactionReasoningDowngraded",
-    "CompactionStarted",
-    "CompactionThresholdHit",
-    "ContextProviderFailed",
-    "Deprecation",
-    "DoubleCompactionConfigured",
-    "EnvResolved",
-    "EventsSkipped",
-    "ExclusiveSlotConflict",
-    "FragmentTruncated",
-    "FragmentsResolved",
-    "GuardDeny",
-    "HeadlessInteractionRequired",
-    "HookFired",
-    "HookGuardDenied",
-    "HookObserverFailed",
-    "InteractionAnswered",
-    "InteractionCancelled",
-    "InteractionDetached",
-    "InteractionRaised",
-    "LifecyclePhaseEnd",
-    "LifecyclePhaseStart",
-    "ManifestSizeBudgetExceeded",
-    "OrderingRewrite",
-    "ParamCrossFieldInvalid",
-    "ParamForbiddenKey",
-    "ParamReserved",
-    "ParamSecretValue",
-    "ParamUnknown",
-    "ParamUnsupportedOnActive",
-    "ParamWireShape",
-    "ParamsChanged",
-    "ProviderFragmentsResolved",
-    "ProviderReasoningStreamed",
-    "ProviderRequestCompleted",
-    "ProviderRequestFailed",
-    "ProviderRequestStarted",
-    "ProviderTokensStreamed",
-    "ReasoningProviderPortabilityWarning",
-    "RuntimeParamsNotResumed",
-    "SMAttached",
-    "SessionActive",
-    "SessionClosed",
-    "SessionExitRequested",
-    "SessionPersisted",
-    "SessionResumed",
-    "SessionTurnEnd",
-    "SessionTurnStart",
-    "SpanEnd",
-    "SpanStart",
-    "StageExecutionSpanStart",
-    "StagePostFired",
-    "StagePreFired",
-    "SubagentAborted",
-    "SubagentCompleted",
-    "SubagentEnvelopeApproved",
-    "SubagentEnvelopeDenied",
-    "SubagentEscalated",
-    "SubagentHalted",
-    "SubagentSpawned",
-    "SubscriberLagged",
-    "SuppressedError",
-    "TokenEmitted",
-    "ToolInvocationCancelled",
-    "ToolInvocationFailed",
-    "ToolInvocationProposed",
-    "ToolInvocationStarted",
-    "ToolInvocationSucceeded",
-    "TurnRendered",
+/// An error beside the other facts of an event.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ErrorSummary {
+    /// The class.
+    pub class: String,
+    /// The code.
+    pub code: String,
+    /// The error for a person.
+    pub message: String,
+}
+
+impl From<&Error> for ErrorSummary {
+    fn from(error: &Error) -> Self {
+        Self {
+            class: error.class().to_owned(),
+            code: error.code().to_owned(),
+            message: error.message().to_owned(),
+        }
+    }
+}
+
+/// The sections of the reference, in its order.
+const SECTIONS: &[&[CoreEventInfo]] = &[
+    SESSION,
+    EXTENSION,
+    TURN,
+    PROVIDER,
+    MODEL,
+    TOOL,
+    INTERACTION,
+    CONTEXT,
+    STATE_MACHINE,
+    CHILD,
+    PROBLEM,
 ];
+
+/// How many events core has.
+const COUNT: usize = {
+    let (mut count, mut section) = (0, 0);
+    while section < SECTIONS.len() {
+        count += SECTIONS[section].len();
+        section += 1;
+    }
+    count
+};
+
+/// The names that only core publishes, in byte order.
+pub const CORE_EVENTS: [&str; COUNT] = {
+    let mut names = [""; COUNT];
+    let mut place = 0;
+    while place < COUNT {
+        names[place] = IN_ORDER[place].name;
+        place += 1;
+    }
+    names
+};
+
+/// All sections in one list, in byte order of the names.
+const IN_ORDER: [CoreEventInfo; COUNT] = {
+    let mut events = [SECTIONS[0][0]; COUNT];
+    let (mut count, mut section) = (0, 0);
+    while section < SECTIONS.len() {
+        let mut next = 0;
+        while next < SECTIONS[section].len() {
+            // Each event moves to the left until the name before it is smaller.
+            let event = SECTIONS[section][next];
+            let mut place = count;
+            while place > 0 && is_before(event.name, events[place - 1].name) {
+                events[place] = events[place - 1];
+                place -= 1;
+            }
+            events[place] = event;
+            count += 1;
+            next += 1;
+        }
+        section += 1;
+    }
+    events
+};
+
+/// Byte order, in a constant.
+const fn is_before(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let mut at = 0;
+    while at < left.len() && at < right.len() {
+        if left[at] != right[at] {
+            return left[at] < right[at];
+        }
+        at += 1;
+    }
+    left.len() < right.len()
+}
+
+/// Every event that only core publishes, in the order of the reference.
+///
+/// ```
+/// use stud_host_api::events::core_events;
+///
+/// let ended = core_events().find(|event| event.name == "SessionTurnEnd").unwrap();
+/// assert_eq!(ended.section, "A turn");
+/// ```
+pub fn core_events() -> impl Iterator<Item = &'static CoreEventInfo> {
+    SECTIONS.iter().copied().flatten()
+}
+
+/// How much an event matters to a log: what core declares for its own, and for a plugin's event what the name says.
+///
+/// ```
+/// use stud_host_api::Severity;
+/// use stud_host_api::events::severity;
+///
+/// assert_eq!(severity("ProviderTokensStreamed"), Severity::Trace);
+/// assert_eq!(severity("IndexFailed"), Severity::Error);
+/// assert_eq!(severity("IndexBuilt"), Severity::Info);
+/// ```
+pub fn severity(name: &str) -> Severity {
+    match IN_ORDER.binary_search_by(|event| event.name.cmp(name)) {
+        Ok(place) => IN_ORDER[place].severity,
+        Err(_) if name.ends_with("Failed") => Severity::Error,
+        Err(_) => Severity::Info,
+    }
+}
 
 /// Whether only core may emit this name.
 pub fn is_core_event(name: &str) -> bool {
@@ -122,37 +186,4 @@ pub fn is_core_event(name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-    use stud_contract_interaction::{InteractionAnswered, InteractionCancelled, InteractionRaised};
-
-    #[test]
-    fn names_are_in_byte_order_and_unique() {
-        assert!(CORE_EVENTS.is_sorted_by(|a, b| a < b));
-    }
-
-    #[test]
-    fn core_names_are_known_and_others_are_not() {
-        for name in [
-            InteractionRaised::NAME,
-            InteractionAnswered::NAME,
-            InteractionCancelled::NAME,
-            "SessionTurnStart",
-            "SuppressedError",
-            "SMAttached",
-        ] {
-            assert!(is_core_event(name), "{name}");
-        }
-        for name in ["sessionTurnStart", "SessionTurnStart2", "MyEvent", ""] {
-            assert!(!is_core_event(name), "{name}");
-        }
-    }
-
-    #[test]
-    fn an_event_round_trips() {
-        let json = json!({"name": "IndexBuilt", "payload": {"files": 3}});
-        let event: Event = serde_json::from_value(json.clone()).unwrap();
-        assert_eq!(serde_json::to_value(event).unwrap(), json);
-    }
-}
+mod tests;

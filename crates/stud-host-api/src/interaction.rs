@@ -21,8 +21,8 @@ pub trait InteractionRequester: Send + Sync {
     /// - `Validation/InteractionPayloadMismatch` when the payload contradicts itself,
     /// - `ExtensionHost/NotReady` outside a session, and for a state machine away from a stage boundary,
     /// - `Validation/HeadlessInteractionRequired`, or for a tool's own kinds `ToolTerminal/InteractionUnavailable`,
-    ///   when nobody is there to answer,
-    /// - a `Cancellation` code when the work it belongs to was called off.
+    ///   when no interactor is attached,
+    /// - a `Cancellation` code when the work it belongs to was cancelled.
     fn request(&self, payload: Payload) -> BoxFuture<'_, Result<Response>>;
 
     /// Answers a prompt that core has shown to this plugin, and waits until the answer has won.
@@ -33,7 +33,7 @@ pub trait InteractionRequester: Send + Sync {
     /// stays open for everyone else.
     ///
     /// Fails with
-    /// - `Session/InteractionAlreadyAnswered` when the prompt was settled or called off before, which is a normal
+    /// - `Session/InteractionAlreadyAnswered` when the prompt was settled or cancelled before, which is a normal
     ///   outcome: another interactor was faster,
     /// - another error of class `Session` for a prompt that this session never had,
     /// - `Validation/InteractionPayloadMismatch` when the answer does not have the shape of its kind; the prompt stays

@@ -58,9 +58,9 @@
 //! | `session.append` | `userInput` from anything but a `UI` | `ExtensionHost/UserInputForbidden` |
 //! | `session.state_slot` | another plugin's slot | `ExtensionHost/SlotAccessDenied` |
 //! | `session.open_child` | everything but the bundled `delegate` tool | `Validation/OpenChildForbidden` |
-//! | `prompt.read` | an id that nobody registered | `Validation/PromptMissing` |
+//! | `prompt.read` | an unregistered id | `Validation/PromptMissing` |
 //! | | a text that is no id of a prompt | `Validation/PromptUriMalformed` |
-//! | `resource.read` | an id that nobody registered | `Validation/ResourceMissing` |
+//! | `resource.read` | an unregistered id | `Validation/ResourceMissing` |
 //! | `context.contribute` | everything but a `ContextProvider` | `ExtensionHost/ContextContributionForbidden` |
 //! | | a fragment of the wrong shape | `Validation/FragmentShapeInvalid`, `FragmentKindInvalid`, `FragmentBudgetNegative` |
 //! | `context.compact` | everything but a `Tool` or a `Command` | `ExtensionHost/ContextContributionForbidden` |
@@ -93,7 +93,7 @@
 //!     let response = host.interaction().request(question.clone()).await?;
 //!     Ok(match response.answer(&question)? {
 //!         Some(Answer::Ask(answer)) => format!("Hello {}", answer.text),
-//!         _ => "Hello whoever you are".to_owned(),
+//!         _ => "Hello, unknown user".to_owned(),
 //!     })
 //! }
 //! ```
@@ -101,29 +101,31 @@
 
 use std::pin::Pin;
 
-pub mod config;
-pub mod refusal;
-pub mod env;
-pub mod events;
-pub mod audit;
-pub mod interaction;
-pub mod cancellation;
-pub mod session;
-pub mod workspace;
-pub mod prompt;
-mod base64;
-pub mod resource;
-pub mod context;
-pub mod commands;
-pub mod metrics;
+pub mod config; // The plugin's own config, and a few global facts.
+pub mod refusal; // The errors with which the host refuses.
+pub mod env; // Environment values by name.
+mod severity; // How much a record matters.
+pub mod events; // Every event of core with its payload, and publishing events.
+pub mod audit; // Writing and reading audit records.
+pub mod interaction; // Asking a person.
+pub mod cancellation; // Tokens that say when to stop.
+pub mod session; // Reading the session, adding to it, slots, child sessions.
+pub mod workspace; // Paths and ids.
+pub mod prompt; // The registered prompt templates, to read.
+mod base64; // Bytes as text.
+pub mod resource; // The registered resources, to read.
+pub mod context; // Fragments for the next model request.
+pub mod commands; // Slash commands: list, complete, dispatch.
+pub mod metrics; // The runtime snapshot.
 #[cfg(feature = "schema")]
-pub mod schema;
-pub mod wire;
-mod cx;
+pub mod schema; // The JSON Schemas of the payloads.
+pub mod wire; // The services across the plugin boundary.
+mod cx; // What a plugin gets with every call.
 
 pub use context::ContextFragment;
 pub use cx::{CallIds, Cx, Host};
 pub use events::CORE_EVENTS;
+pub use severity::Severity;
 
 /// What a call returns that may have to wait.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

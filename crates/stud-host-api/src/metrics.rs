@@ -35,7 +35,7 @@ pub type SnapshotHandler = Box<dyn Fn(Arc<RuntimeSnapshot>) + Send + Sync>;
 /// Gets every piece of a model's answer as it streams in. It must return at once.
 pub type TokenHandler = Box<dyn Fn(TokenDelta) + Send + Sync>;
 
-/// Reads the runtime's state. It does no I/O: whoever changes something pushes it here.
+/// Reads the runtime's state. It does no I/O: components push their changes here.
 pub trait RuntimeReader: Send + Sync {
     /// The state as of now. The same [`Arc`] comes back until something changes, so renderers can compare pointers.
     fn snapshot(&self) -> Result<Arc<RuntimeSnapshot>>;

@@ -1,7 +1,7 @@
 //! The prompt registry, to read.
 //!
 //! An id says where its prompt comes from: `bundled:…`, `mcp:<server>:…`, `cp:<ext>:…`.
-//! They come from stud, from MCP servers and from context providers, and nobody adds one through this service.
+//! They come from stud, from MCP servers and from context providers, and cannot be added through this service.
 
 use serde::{Deserialize, Serialize};
 use stud_contract_meta::Result;

@@ -129,7 +129,7 @@ pub fn interaction_kind_forbidden(kind: InteractionKind, category: &str) -> Erro
         .with("category", category)
 }
 
-/// `Session/InteractionAlreadyAnswered`: the prompt was settled or called off before this answer came.
+/// `Session/InteractionAlreadyAnswered`: the prompt was settled or cancelled before this answer came.
 pub fn interaction_already_answered(interaction_id: &str, correlation_id: &str) -> Error {
     let message =
         format!("the prompt `{interaction_id}` is settled, and this answer came too late");
@@ -230,6 +230,13 @@ pub fn command_unknown(name: &str, nearest: Option<&str>) -> Error {
 mod tests {
     use super::*;
     use serde_json::{Value, json};
+
+    #[test]
+    fn a_late_answer_is_refused() {
+        let id = "0197a8c2-5d1e-7c3a-9b60-3f1f0d6f2a11";
+        let error = interaction_already_answered(id, "c1");
+        stud_observed::covers!(INTERACTION_ALREADY_ANSWERED, error);
+    }
 
     fn check(error: Error, code: &str, context: Value) {
         assert_eq!(format!("{}/{}", error.class(), error.code()), code);

@@ -10,7 +10,7 @@ use crate::cancellation::Scope;
 use crate::commands::{CommandArgs, CommandRef, CommandResult, Completion, Deed};
 use crate::config::Destination;
 use crate::context::{Compacted, Compacting, ContextFragment};
-use crate::events::Event;
+use crate::events::{Event, core_events};
 use crate::metrics::{RuntimeSnapshot, TokenDelta};
 use crate::prompt::{Prompt, PromptFilter, PromptRef};
 use crate::refusal::Phase;
@@ -19,9 +19,10 @@ use crate::session::{
     Appended, ChildOutcome, OpenChild, Page, SessionRecord, SessionView, SlotValue,
 };
 
-/// Every payload by name, in the order of the services.
+/// Every payload by name, in the order of the services, and then those of core's events.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
-    vec![
+    let events = core_events().map(|event| (event.name, (event.schema)()));
+    let services = vec![
         ("Phase", schema_for!(Phase)),
         ("Destination", schema_for!(Destination)),
         ("Event", schema_for!(Event)),
@@ -53,7 +54,8 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("Deed", schema_for!(Deed)),
         ("RuntimeSnapshot", schema_for!(RuntimeSnapshot)),
         ("TokenDelta", schema_for!(TokenDelta)),
-    ]
+    ];
+    services.into_iter().chain(events).collect()
 }
 
 #[cfg(test)]

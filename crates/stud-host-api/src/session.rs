@@ -8,7 +8,7 @@ use stud_diagnostics::Class;
 
 use crate::{BoxFuture, refusal};
 
-/// Reads and extends the session. Changes are put in one order, whoever makes them.
+/// Reads and extends the session. Changes of all callers are put in one order.
 pub trait SessionAccessor: Send + Sync {
     /// The session's facts and one page of the records that the caller may see.
     fn read(&self, page: Page) -> BoxFuture<'_, Result<SessionView>>;

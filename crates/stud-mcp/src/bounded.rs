@@ -11,7 +11,7 @@ pub(crate) const LONGEST: usize = 16 << 20;
 
 /// Reads until a line is too long, and then no further.
 ///
-/// A message that is too long would be dropped below, and whoever waits for it would wait for good. The end of the
+/// A message that is too long would be dropped below, and its waiter would wait forever. The end of the
 /// stream is an answer.
 pub(crate) struct Bounded<R> {
     inner: R,

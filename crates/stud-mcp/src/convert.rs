@@ -1,14 +1,13 @@
 //! From the protocol's words to core's.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use data_encoding::BASE64;
 use rmcp::model::{
     CallToolResult, ContentBlock, Prompt, PromptMessage as Message, Resource, ResourceContents,
     Role, Tool,
 };
 use stud_core::mcp::{
-    Part, PromptArgument, PromptDescriptor, PromptMessage, ResourceContent, ResourceDescriptor,
-    ToolAnswer, ToolDescriptor, Trouble,
+    ConnectionError, Part, PromptArgument, PromptDescriptor, PromptMessage, ResourceContent,
+    ResourceDescriptor, ToolAnswer, ToolDescriptor,
 };
 
 pub(crate) fn tool(tool: Tool) -> ToolDescriptor {
@@ -103,7 +102,7 @@ pub(crate) fn message(message: Message) -> PromptMessage {
 
 const OCTETS: &str = "application/octet-stream";
 
-pub(crate) fn content(contents: ResourceContents) -> Result<ResourceContent, Trouble> {
+pub(crate) fn content(contents: ResourceContents) -> Result<ResourceContent, ConnectionError> {
     match contents {
         ResourceContents::TextResourceContents {
             mime_type, text, ..
@@ -114,15 +113,15 @@ pub(crate) fn content(contents: ResourceContents) -> Result<ResourceContent, Tro
         ResourceContents::BlobResourceContents {
             mime_type, blob, ..
         } => {
-            let bytes = STANDARD.decode(blob).map_err(|error| {
-                Trouble::Refused(format!("what it sends is not base64: {error}"))
+            let bytes = BASE64.decode(blob.as_bytes()).map_err(|error| {
+                ConnectionError::Refused(format!("what it sends is not base64: {error}"))
             })?;
             Ok(ResourceContent {
                 bytes,
                 mime_type: mime_type.unwrap_or_else(|| OCTETS.to_owned()),
             })
         }
-        _ => Err(Trouble::Refused(
+        _ => Err(ConnectionError::Refused(
             "it sends something that is neither text nor bytes".to_owned(),
         )),
     }

@@ -11,7 +11,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt as _;
 use secrecy::{ExposeSecret as _, SecretString};
-use stud_core::mcp::Trouble;
+use stud_core::mcp::ConnectionError;
 
 use crate::bounded::LONGEST;
 
@@ -21,7 +21,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) fn transport(
     url: &str,
     headers: &BTreeMap<String, SecretString>,
-) -> Result<StreamableHttpClientTransport<Client>, Trouble> {
+) -> Result<StreamableHttpClientTransport<Client>, ConnectionError> {
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(parse(headers)?)
         .max_sse_event_size(LONGEST);
@@ -31,10 +31,11 @@ pub(crate) fn transport(
 
 fn parse(
     headers: &BTreeMap<String, SecretString>,
-) -> Result<HashMap<HeaderName, HeaderValue>, Trouble> {
+) -> Result<HashMap<HeaderName, HeaderValue>, ConnectionError> {
     let mut parsed = HashMap::new();
     for (name, value) in headers {
-        let wrong = |what| Trouble::Lost(format!("the {what} of the header `{name}` is none"));
+        let wrong =
+            |what| ConnectionError::Lost(format!("the {what} of the header `{name}` is none"));
         let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong("name"))?;
         let mut value = HeaderValue::from_str(value.expose_secret()).map_err(|_| wrong("value"))?;
         value.set_sensitive(true);
@@ -44,8 +45,9 @@ fn parse(
 }
 
 /// Follows no redirect: a server that was trusted at one address is another one at another.
-fn client(url: &str) -> Result<Client, Trouble> {
-    let unusable = |error: String| Trouble::Lost(format!("no HTTP client can be made: {error}"));
+fn client(url: &str) -> Result<Client, ConnectionError> {
+    let unusable =
+        |error: String| ConnectionError::Lost(format!("no HTTP client can be made: {error}"));
     let is_secure = url.starts_with("https:");
     let tls = tls(is_secure).map_err(|error| unusable(error.to_string()))?;
     let builder = Client::builder()

@@ -4,20 +4,20 @@
 //! servers pays nothing for it.
 #![forbid(unsafe_code)]
 
-mod bounded;
-mod convert;
-mod handler;
-mod http;
-mod link;
-mod process;
-mod runtime;
+mod bounded; // Lines with a limit on their length.
+mod convert; // From the protocol's types to core's.
+mod handler; // What stud answers to a server's requests.
+mod http; // Servers over streamable HTTP.
+mod process; // A server's process and all its children.
+mod runtime; // One runtime for all connections.
+mod link; // An open connection.
 
 use std::sync::Arc;
 
 use rmcp::ServiceError;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, serve_client_with_lifecycle};
-use stud_core::mcp::{Connection, Connector, Reach, Target, Trouble, Watch};
+use stud_core::mcp::{Connection, ConnectionError, Connector, Reach, ServerAddress, Watch};
 use stud_host_api::BoxFuture;
 
 use handler::Handler;
@@ -32,9 +32,9 @@ pub struct Client(Arc<Runtime>);
 impl Connector for Client {
     fn connect(
         &self,
-        target: Target,
+        target: ServerAddress,
         watch: Arc<dyn Watch>,
-    ) -> BoxFuture<'_, Result<Arc<dyn Connection>, Trouble>> {
+    ) -> BoxFuture<'_, Result<Arc<dyn Connection>, ConnectionError>> {
         Box::pin(async move {
             let runtime = self.0.clone();
             // Started here and not inside the task, so that dropping this future ends it at once.
@@ -55,11 +55,11 @@ impl Connector for Client {
 }
 
 async fn connect(
-    target: Target,
+    target: ServerAddress,
     process: Option<Process>,
     watch: Arc<dyn Watch>,
     runtime: Arc<Runtime>,
-) -> Result<Link, Trouble> {
+) -> Result<Link, ConnectionError> {
     let handler = Handler::new(watch.clone());
     let begun = match (&target.reach, process) {
         (Reach::Http { url, headers }, _) => {
@@ -72,14 +72,18 @@ async fn connect(
             let begun = serve_client_with_lifecycle(handler, transport, lifecycle()).await;
             match begun {
                 Ok(running) => Ok((running, Some(process))),
-                Err(error) => return Err(Trouble::Lost(process.explain(&refusal(&error)).await)),
+                Err(error) => {
+                    return Err(ConnectionError::Lost(
+                        process.explain(&refusal(&error)).await,
+                    ));
+                }
             }
         }
         (Reach::Process { .. }, None) => {
-            return Err(Trouble::Lost("it was not started".to_owned()));
+            return Err(ConnectionError::Lost("it was not started".to_owned()));
         }
     };
-    let (running, process) = begun.map_err(|error| Trouble::Lost(refusal(&error)))?;
+    let (running, process) = begun.map_err(|error| ConnectionError::Lost(refusal(&error)))?;
     Ok(Link::new(running, process, watch, runtime))
 }
 
@@ -91,7 +95,7 @@ fn lifecycle() -> ClientLifecycleMode {
     }
 }
 
-/// Why a server could not be talked to, in a few words: the whole of what it sent is nobody's business.
+/// Why a server could not be talked to, in a few words: its full response is not repeated.
 fn refusal(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ExpectedInitResponse(_)
@@ -110,15 +114,19 @@ fn refusal(error: &ClientInitializeError) -> String {
 }
 
 /// What a failed call means for the connection.
-fn trouble(error: ServiceError) -> Trouble {
+fn trouble(error: ServiceError) -> ConnectionError {
     match error {
-        ServiceError::McpError(error) => Trouble::Refused(error.message.into_owned()),
-        ServiceError::TransportSend(error) => Trouble::Lost(error.error.to_string()),
-        ServiceError::TransportClosed => Trouble::Lost("it closed the connection".to_owned()),
-        ServiceError::UnexpectedResponse => {
-            Trouble::Refused("it answers with something else than was asked for".to_owned())
+        ServiceError::McpError(error) => ConnectionError::Refused(error.message.into_owned()),
+        ServiceError::TransportSend(error) => ConnectionError::Lost(error.error.to_string()),
+        ServiceError::TransportClosed => {
+            ConnectionError::Lost("it closed the connection".to_owned())
         }
-        ServiceError::Cancelled { .. } => Trouble::Refused("it called the request off".to_owned()),
-        error => Trouble::Refused(error.to_string()),
+        ServiceError::UnexpectedResponse => {
+            ConnectionError::Refused("it answers with something else than was asked for".to_owned())
+        }
+        ServiceError::Cancelled { .. } => {
+            ConnectionError::Refused("it called the request off".to_owned())
+        }
+        error => ConnectionError::Refused(error.to_string()),
     }
 }

@@ -12,8 +12,8 @@ use rmcp::model::{
 use rmcp::service::{Peer, RoleClient, RunningService, ServiceError};
 use serde_json::{Map, Value};
 use stud_core::mcp::{
-    Connection, PromptDescriptor, PromptMessage, ResourceContent, ResourceDescriptor, ToolAnswer,
-    ToolDescriptor, Trouble, Watch,
+    Connection, ConnectionError, PromptDescriptor, PromptMessage, ResourceContent,
+    ResourceDescriptor, ToolAnswer, ToolDescriptor, Watch,
 };
 use stud_host_api::BoxFuture;
 use tokio::sync::watch;
@@ -67,7 +67,7 @@ impl Link {
     fn ask<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, ServiceError>> + Send + 'static,
-    ) -> BoxFuture<'_, Result<T, Trouble>> {
+    ) -> BoxFuture<'_, Result<T, ConnectionError>> {
         let asked = self.runtime.run(work);
         Box::pin(async move { asked.await?.map_err(trouble) })
     }
@@ -170,21 +170,21 @@ macro_rules! pages {
 }
 
 impl Connection for Link {
-    fn list_tools(&self) -> BoxFuture<'_, Result<Vec<ToolDescriptor>, Trouble>> {
+    fn list_tools(&self) -> BoxFuture<'_, Result<Vec<ToolDescriptor>, ConnectionError>> {
         if !self.has(|can| can.tools.is_some()) {
             return Box::pin(async { Ok(Vec::new()) });
         }
         pages!(self, list_tools, tools, convert::tool)
     }
 
-    fn list_prompts(&self) -> BoxFuture<'_, Result<Vec<PromptDescriptor>, Trouble>> {
+    fn list_prompts(&self) -> BoxFuture<'_, Result<Vec<PromptDescriptor>, ConnectionError>> {
         if !self.has(|can| can.prompts.is_some()) {
             return Box::pin(async { Ok(Vec::new()) });
         }
         pages!(self, list_prompts, prompts, convert::prompt)
     }
 
-    fn list_resources(&self) -> BoxFuture<'_, Result<Vec<ResourceDescriptor>, Trouble>> {
+    fn list_resources(&self) -> BoxFuture<'_, Result<Vec<ResourceDescriptor>, ConnectionError>> {
         if !self.has(|can| can.resources.is_some()) {
             return Box::pin(async { Ok(Vec::new()) });
         }
@@ -195,7 +195,7 @@ impl Connection for Link {
         &'a self,
         name: &'a str,
         args: Map<String, Value>,
-    ) -> BoxFuture<'a, Result<ToolAnswer, Trouble>> {
+    ) -> BoxFuture<'a, Result<ToolAnswer, ConnectionError>> {
         let params = CallToolRequestParams::new(name.to_owned()).with_arguments(args);
         let peer = self.peer.clone();
         let answered = self.ask(async move { peer.call_tool_once(params).await });
@@ -211,7 +211,7 @@ impl Connection for Link {
         &'a self,
         name: &'a str,
         args: BTreeMap<String, String>,
-    ) -> BoxFuture<'a, Result<Vec<PromptMessage>, Trouble>> {
+    ) -> BoxFuture<'a, Result<Vec<PromptMessage>, ConnectionError>> {
         let mut params = GetPromptRequestParams::new(name.to_owned());
         if !args.is_empty() {
             let args = args.into_iter().map(|(name, text)| (name, text.into()));
@@ -232,7 +232,7 @@ impl Connection for Link {
     fn read_resource<'a>(
         &'a self,
         uri: &'a str,
-    ) -> BoxFuture<'a, Result<Vec<ResourceContent>, Trouble>> {
+    ) -> BoxFuture<'a, Result<Vec<ResourceContent>, ConnectionError>> {
         let params = ReadResourceRequestParams::new(uri.to_owned());
         let peer = self.peer.clone();
         let answered = self.ask(async move { peer.read_resource_once(params).await });
@@ -259,7 +259,9 @@ impl Connection for Link {
     }
 }
 
-/// A server may want more from the person before it answers. Nobody offered it that.
-fn unasked() -> Trouble {
-    Trouble::Refused("it asks for more than it was given, which stud does not offer".to_owned())
+/// A server may want more from the person before it answers. The client does not offer that.
+fn unasked() -> ConnectionError {
+    ConnectionError::Refused(
+        "it asks for more than it was given, which stud does not offer".to_owned(),
+    )
 }

@@ -1,6 +1,7 @@
 //! A server's process and everything it starts, as one thing that can be ended.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +11,7 @@ use rmcp::RoleClient;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use secrecy::ExposeSecret as _;
-use stud_core::mcp::{Reach, Trouble};
+use stud_core::mcp::{ConnectionError, Reach};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
@@ -63,9 +64,19 @@ struct Said(Arc<Mutex<VecDeque<String>>>);
 
 pub(crate) type Transport = AsyncRwTransport<RoleClient, Bounded<ChildStdout>, ChildStdin>;
 
+/// The variables that a server gets from stud's own environment.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "they are passed on to a program, unread"
+)]
+fn inherited() -> impl Iterator<Item = (&'static str, OsString)> {
+    let names = INHERITED.iter();
+    names.filter_map(|name| Some((*name, std::env::var_os(name)?)))
+}
+
 impl Process {
     /// Starts it. This has to happen inside the runtime.
-    pub(crate) fn start(reach: &Reach) -> Result<Self, Trouble> {
+    pub(crate) fn start(reach: &Reach) -> Result<Self, ConnectionError> {
         let Reach::Process {
             command,
             args,
@@ -73,16 +84,13 @@ impl Process {
             cwd,
         } = reach
         else {
-            return Err(Trouble::Lost("it is no process".to_owned()));
+            return Err(ConnectionError::Lost("it is not a process".to_owned()));
         };
         let mut started = Command::new(command);
         started
             .args(args)
             .env_clear()
-            .envs(INHERITED.iter().filter_map(|name| {
-                let value = std::env::var_os(name)?;
-                Some((*name, value))
-            }))
+            .envs(inherited())
             .envs(
                 env.iter()
                     .map(|(name, value)| (name, value.expose_secret())),
@@ -92,11 +100,11 @@ impl Process {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut child = started
-            .spawn()
-            .map_err(|error| Trouble::Lost(format!("`{command}` cannot be started: {error}")))?;
+        let mut child = started.spawn().map_err(|error| {
+            ConnectionError::Lost(format!("`{command}` cannot be started: {error}"))
+        })?;
         let pid = child.id().and_then(|pid| Pid::from_raw(pid.cast_signed()));
-        let pid = pid.ok_or_else(|| Trouble::Lost("it ended at once".to_owned()))?;
+        let pid = pid.ok_or_else(|| ConnectionError::Lost("it ended at once".to_owned()))?;
         let said = Said::default();
         let stderr = child.stderr.take();
         let ear = stderr.map(|stderr| tokio::spawn(listen(stderr, said.clone())));
@@ -112,14 +120,15 @@ impl Process {
     }
 
     /// Its input and output, which can be had once.
-    pub(crate) fn transport(&mut self) -> Result<Transport, Trouble> {
+    pub(crate) fn transport(&mut self) -> Result<Transport, ConnectionError> {
         let pipes = self.child.stdout.take().zip(self.child.stdin.take());
-        let (stdout, stdin) = pipes.ok_or_else(|| Trouble::Lost("it has no pipes".to_owned()))?;
+        let (stdout, stdin) =
+            pipes.ok_or_else(|| ConnectionError::Lost("it has no pipes".to_owned()))?;
         let transport = AsyncRwTransport::new(Bounded::new(stdout, LONGEST), stdin);
         Ok(transport.with_max_line_length(usize::MAX))
     }
 
-    /// Holds the process from outside: whoever drops it ends the group at once.
+    /// A handle of the process: dropping it kills the process group immediately.
     pub(crate) fn leash(&self) -> Leash {
         Leash(Some(self.group.clone()))
     }
@@ -130,7 +139,7 @@ impl Process {
         if let Some(code) = self.end().await {
             why = format!("{why}; it ended with {code}");
         }
-        // Its last words are still on the way, though not for long: nobody is left who could say more.
+        // Its last words are still on the way, though not for long: the process is gone.
         if let Some(ear) = self.ear.take() {
             let _ = tokio::time::timeout(LEAVE, ear).await;
         }
@@ -168,7 +177,7 @@ impl Group {
 
     fn kill(&self) {
         if !self.is_over.load(Ordering::Relaxed) {
-            // It fails only when there is nobody left.
+            // It fails only when the group is gone.
             let _ = kill_process_group(self.pid, Signal::KILL);
         }
     }
@@ -186,7 +195,7 @@ impl Drop for Process {
 pub(crate) struct Leash(Option<Arc<Group>>);
 
 impl Leash {
-    /// Leaves the process to whoever has it now.
+    /// Releases the process to its new owner.
     pub(crate) fn let_go(mut self) {
         self.0 = None;
     }
@@ -200,7 +209,7 @@ impl Drop for Leash {
     }
 }
 
-/// Takes what a server says beside the protocol, so that it never waits for somebody to read it.
+/// Takes what a server says beside the protocol, so that it never blocks on an unread pipe.
 async fn listen(stderr: ChildStderr, said: Said) {
     const LONGEST_LINE: u64 = 4 << 10;
     let mut lines = BufReader::new(stderr);

@@ -142,7 +142,7 @@ impl Declared {
             <::stud_sdk::__private::category::#marker as ::stud_sdk::__private::category::Category>::KIND
         };
         let interactions = self.interactions.iter().map(|word| {
-            let unknown = format!("`{}` is no kind of interaction", word.value());
+            let unknown = format!("`{}` is not an interaction kind", word.value());
             let forbidden = format!("a {category} may not raise `{}`", word.value());
             quote! {
                 ::core::assert!(::stud_sdk::__private::manifest::is_interaction_kind(#word), #unknown);

@@ -2,7 +2,7 @@
 
 mod field;
 mod object;
-mod words;
+mod string_enum;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -106,7 +106,7 @@ pub(crate) fn derive(input: &DeriveInput, purpose: Purpose) -> Result<TokenStrea
                 return Err(Error::new_spanned(fields, unnamed));
             }
         },
-        Data::Enum(data) if purpose == Purpose::Schema => words::derive(&target, data)?,
+        Data::Enum(data) if purpose == Purpose::Schema => string_enum::derive(&target, data)?,
         Data::Enum(data) => {
             let wrong = format!(
                 "`{}` is for structs; an enum inside one derives `Schema`",

@@ -1,27 +1,27 @@
 //! The attributes and derives of `stud-sdk`, which re-exports and documents them.
 #![forbid(unsafe_code)]
 
-mod docs;
-mod names;
-mod json;
-mod arguments;
-mod derive;
-mod declaration;
-mod export;
-mod function;
-mod structure;
-mod needs;
-mod param_rules;
-mod callable;
-mod tool;
-mod command;
-mod hook;
-mod ui;
-mod provider;
-mod logger;
-mod state_machine;
-mod session_store;
-mod context_provider;
+mod docs; // Doc comments as descriptions.
+mod names; // Wire names made from source names.
+mod json; // JSON text known at compile time.
+mod arguments; // The arguments of an attribute.
+mod derive; // `Schema`, `Args` and `Config`.
+mod declaration; // What every plugin attribute takes.
+mod export; // The exported symbols.
+mod function; // Functions that are tools or commands.
+mod structure; // Structs that are plugins.
+mod needs; // `needs(…)`: what an extension needs of a model.
+mod param_rules; // `params(…)` of a provider.
+mod callable; // What tools and commands share.
+mod tool; // `#[tool]` and `tools!`.
+mod command; // `#[command]` and `commands!`.
+mod hook; // `#[hook]`.
+mod ui; // `#[ui]`.
+mod provider; // `#[provider]`.
+mod logger; // `#[logger]`.
+mod state_machine; // `#[state_machine]`.
+mod session_store; // `#[session_store]`.
+mod context_provider; // `#[context_provider]`.
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, Error, Result, parse_macro_input};

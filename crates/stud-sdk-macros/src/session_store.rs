@@ -19,6 +19,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     let journaling = given.flag("journaling")?.unwrap_or(false);
     let streaming = given.flag("large_slot_streaming")?.unwrap_or(false);
     let readers = given.flag("concurrent_readers")?.unwrap_or(false);
+    let removal = given.flag("removal")?.unwrap_or(false);
     let limit: Option<LitInt> = given.value("snapshot_bytes_limit")?;
     let limit = match &limit {
         Some(limit) => limit.base10_parse::<u64>()?,
@@ -26,16 +27,22 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     };
     given.finish()?;
 
+    let can_remove = if removal { ",\"removal\":true" } else { "" };
     let members = format!(
         ",\n\"storeId\":{},\n\"capabilities\":{{\"journaling\":{journaling},\"snapshotBytesLimit\":{limit},\
-         \"largeSlotStreaming\":{streaming},\"concurrentReaders\":{readers}}}",
+         \"largeSlotStreaming\":{streaming},\"concurrentReaders\":{readers}{can_remove}}}",
         json::text(&store_id)
     );
-    let handlers = (!journaling).then(|| {
-        quote! {
-            const HANDLERS: &'static [&'static str] = &["read", "write", "list"];
-        }
-    });
+    let mut handlers = vec!["read", "write", "list"];
+    if journaling {
+        handlers.extend(["append", "readJournal"]);
+    }
+    if removal {
+        handlers.push("remove");
+    }
+    let handlers = quote! {
+        const HANDLERS: &'static [&'static str] = &[#(#handlers),*];
+    };
     Ok(structure.finish(Addition {
         category: "SessionStore",
         table: "session_store",

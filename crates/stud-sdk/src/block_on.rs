@@ -16,7 +16,7 @@ impl Wake for Unpark {
 /// Runs a future to its end on this thread.
 ///
 /// For threads of a plugin's own, such as one that reads a keyboard and hands what it reads to the host. Inside a
-/// handler use `.await`: a handler that blocks holds up whoever called it.
+/// handler use `.await`: a handler that blocks delays its caller.
 ///
 /// ```
 /// assert_eq!(stud_sdk::block_on(async { 1 + 1 }), 2);

@@ -55,7 +55,7 @@ pub trait ErrorExt: Sized {
     /// ```
     fn transient(code: &str, why: impl Display) -> Self;
 
-    /// `Cancellation/ToolCancelled`: the call was called off, and the plugin noticed first.
+    /// `Cancellation/ToolCancelled`: the call was cancelled, and the plugin noticed first.
     ///
     /// ```
     /// # use stud_sdk::prelude::*;
@@ -82,6 +82,6 @@ impl ErrorExt for Error {
     }
 
     fn cancelled() -> Self {
-        coded(&codes::TOOL_CANCELLED, "the call was called off")
+        coded(&codes::TOOL_CANCELLED, "the call was cancelled")
     }
 }

@@ -39,7 +39,7 @@ pub trait CxExt {
     /// The plugin's own config, in its type.
     fn config<C: Config>(&self) -> Result<C>;
 
-    /// Does the work, unless the call is called off first: then `Cancellation/ToolCancelled` in a tool call, and
+    /// Does the work, unless the call is cancelled first: then `Cancellation/ToolCancelled` in a tool call, and
     /// `Cancellation/TurnCancelled` elsewhere.
     ///
     /// ```
@@ -82,7 +82,7 @@ impl CxExt for Cx {
                     Some(_) => &codes::TOOL_CANCELLED,
                     None => &codes::TURN_CANCELLED,
                 };
-                return Poll::Ready(Err(coded(code, "the call was called off")));
+                return Poll::Ready(Err(coded(code, "the call was cancelled")));
             }
             work.as_mut().poll(task).map(Ok)
         })

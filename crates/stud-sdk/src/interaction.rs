@@ -15,7 +15,7 @@
 //!     let response = cx.host().interaction().request(question.clone()).await?;
 //!     Ok(match response.answer(&question)? {
 //!         Some(Answer::Ask(answer)) => format!("Hello {}", answer.text),
-//!         _ => "Hello whoever you are".to_owned(),
+//!         _ => "Hello, unknown user".to_owned(),
 //!     })
 //! }
 //! ```

@@ -116,26 +116,27 @@
 //! A panic does not cross: it becomes `ExtensionHost/CallPanicked`, and the next call is served as usual.
 #![forbid(unsafe_code)]
 
-pub mod schema;
-mod private;
-mod error;
-mod ext;
-mod block_on;
-pub mod time;
-pub mod host;
-pub mod interaction;
-pub mod tool;
-pub mod command;
-pub mod hook;
-pub mod ui;
-pub mod provider;
-pub mod logger;
-pub mod state_machine;
-pub mod session_store;
-pub mod context_provider;
-pub mod prelude;
+pub mod schema; // Types that know their own JSON Schema.
+mod private; // What the macros generate code against.
+mod error; // Errors an author returns.
+mod ext; // Short ways to host services.
+mod block_on; // An executor for one future on one thread.
+pub mod time; // Waiting without a runtime.
+pub mod host; // The thirteen host services.
+pub mod interaction; // Asking a person, and answering for one.
+pub mod tool_prompt; // Prompts that tools raise in the middle of their work.
+pub mod tool; // Tools.
+pub mod command; // Commands.
+pub mod hook; // Hooks.
+pub mod ui; // UIs.
+pub mod provider; // Providers.
+pub mod logger; // Loggers.
+pub mod state_machine; // State machines.
+pub mod session_store; // Session stores.
+pub mod context_provider; // Context providers.
+pub mod prelude; // What most plugins import.
 #[cfg(feature = "testing")]
-pub mod testing;
+pub mod testing; // A fake host and a test harness.
 
 pub use block_on::block_on;
 pub use error::ErrorExt;
@@ -213,6 +214,7 @@ pub use stud_sdk_macros::Config;
 /// assert_eq!(stud_sdk::schema::value::<Place>()["properties"]["line"]["minimum"], 1);
 /// ```
 pub use stud_sdk_macros::Schema;
+pub use tool_prompt::CxPrompt;
 
 /// What handlers return; the error is stud's own unless another is named.
 ///

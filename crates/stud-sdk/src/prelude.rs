@@ -23,5 +23,5 @@ pub use crate::state_machine::{StateMachine, state_machine};
 pub use crate::tool::{Args, Output, Tool, tool, tools};
 pub use crate::ui::{Interactor, Region, Subscriber, ui};
 pub use crate::{
-    Class, Config, Cx, CxExt, Error, ErrorExt, Host, HostExt, Result, Schema, Value, json,
+    Class, Config, Cx, CxExt, CxPrompt, Error, ErrorExt, Host, HostExt, Result, Schema, Value, json,
 };

@@ -51,7 +51,7 @@ pub use stud_contract_provider::{
 ///
 /// impl Provider for Silent {
 ///     async fn request(&self, _request: Request, _out: Sink, _cx: &Cx) -> Result<FinishReason> {
-///         Err(Error::new(Class::ProviderTransient, "Unreachable", "nobody is there"))
+///         Err(Error::new(Class::ProviderTransient, "Unreachable", "the backend cannot be reached"))
 ///     }
 /// }
 /// ```

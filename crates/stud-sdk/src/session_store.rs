@@ -1,4 +1,4 @@
-//! Session stores: where sessions stay while nobody looks.
+//! Session stores: durable storage of sessions.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -52,6 +52,7 @@ pub use stud_host_api::session::Page;
 /// | `snapshot_bytes_limit = 1000000` | how large a snapshot may be | 64 MiB |
 /// | `large_slot_streaming` | a state slot may be larger than one message | it may not |
 /// | `concurrent_readers` | others may read while one writes | they may not |
+/// | `removal` | it has `remove` | it has not |
 ///
 /// ```
 /// use stud_sdk::prelude::*;

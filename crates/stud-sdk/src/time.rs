@@ -33,6 +33,10 @@ use std::time::{Duration, Instant};
 /// # Ok(())
 /// # }
 /// ```
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a plugin has no clock but the system's"
+)]
 pub fn sleep(duration: Duration) -> Sleep {
     Sleep {
         until: Instant::now().checked_add(duration),
@@ -63,6 +67,10 @@ pub struct Sleep {
 impl Future for Sleep {
     type Output = ();
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a plugin has no clock but the system's"
+    )]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Some(until) = self.until else {
             return Poll::Pending;
@@ -82,7 +90,7 @@ impl Future for Sleep {
     }
 }
 
-/// One thread that wakes whoever waits.
+/// One thread that wakes all waiters.
 #[derive(Default)]
 struct Clock {
     alarms: Mutex<Alarms>,
@@ -123,6 +131,10 @@ impl Clock {
         self.changed.notify_one();
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a plugin has no clock but the system's"
+    )]
     fn run(&self) {
         let mut alarms = self.lock();
         loop {

@@ -242,7 +242,7 @@ const ALWAYS: &[&str] = &[
     "dialog",
 ];
 
-/// Options that make a program run others or write where nobody looks; each with what follows it, as in `-e…` for a
+/// Options that make a program run others or write to unexpected places; each with what follows it, as in `-e…` for a
 /// short one and `--long=…` for a long one.
 const WITH: &[(&str, &[&str])] = &[
     (

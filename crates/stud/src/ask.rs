@@ -1,8 +1,8 @@
 //! Questions that are asked before there is a session, at a terminal or over a pipe.
 //!
 //! Questions go to standard error; answers are lines of standard input, read byte by byte, so that whatever comes after
-//! the last answer is left for whoever reads next. At a terminal a wrong answer is asked for again. Over a pipe nobody
-//! would see that, so it ends the asking.
+//! the last answer is left for the next reader. At a terminal a wrong answer is asked for again. Over a pipe the user
+//! would not see that, so it ends the questions.
 
 use std::io::{self, Write as _};
 use std::sync::{Mutex, PoisonError};
@@ -13,11 +13,14 @@ use secrecy::SecretString;
 use secrecy::zeroize::Zeroizing;
 use stud_diagnostics::render;
 use stud_diagnostics::{Diagnostic, codes, printable};
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::output::padded;
 
 /// No answer is longer, in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// Somebody who can be asked.
+/// A source of answers.
 pub(crate) struct Person {
     at_terminal: bool,
 }
@@ -29,7 +32,7 @@ pub(crate) struct Choice {
 }
 
 impl Person {
-    /// Whoever is at the other end of standard input.
+    /// The user at the other end of standard input.
     pub(crate) fn present() -> Self {
         Self {
             at_terminal: isatty(io::stdin()),
@@ -48,12 +51,12 @@ impl Person {
         choices: &[Choice],
         default: usize,
     ) -> Result<usize, Diagnostic> {
-        let width = choices.iter().map(|choice| choice.word.len()).max();
+        let width = choices.iter().map(|choice| choice.word.width()).max();
         let width = width.unwrap_or(0);
         let mut text = format!("{question}\n");
         for (number, choice) in (1..).zip(choices) {
             let Choice { word, meaning } = choice;
-            text += format!("  {number}  {word:<width$}  {meaning}").trim_end();
+            text += format!("  {number}  {}  {meaning}", padded(word, width)).trim_end();
             text += "\n";
         }
         say(&text);
@@ -226,7 +229,7 @@ pub(crate) fn say(text: &str) {
 pub(crate) fn called_off() -> Diagnostic {
     let message = "the question was not answered, so nothing was changed";
     Diagnostic::error(&codes::TURN_CANCELLED, message)
-        .help("`stud setup` asks again; `stud` alone goes on with what is set up")
+        .help("`stud setup` asks again; `stud` uses the providers that are already configured")
 }
 
 fn unfit(why: &str) -> Diagnostic {

@@ -5,12 +5,13 @@ use stud_core::environment::EmbeddedPlugin;
 /// All of them, each as its own crate gives it.
 pub(crate) fn plugins() -> Vec<EmbeddedPlugin> {
     let mut plugins = without_terminal();
+    plugins.push(default_tui::stud_plugin());
     plugins.push(line_ui::stud_plugin());
     plugins
 }
 
 /// The ids of those that are for terminals alone.
-pub(crate) const FOR_TERMINALS: &[&str] = &["line-ui"];
+pub(crate) const FOR_TERMINALS: &[&str] = &["default-tui", "line-ui"];
 
 /// Those that need no terminal.
 pub(crate) fn without_terminal() -> Vec<EmbeddedPlugin> {
@@ -49,9 +50,10 @@ pub(crate) fn without_terminal() -> Vec<EmbeddedPlugin> {
         compact_command::stud_plugin(),
         save_and_close_command::stud_plugin(),
         reload_command::stud_plugin(),
+        cancel_command::stud_plugin(),
         exit_command::stud_plugin(),
         ui_command::stud_plugin(),
-        // Switched off until somebody wants them.
+        // Disabled by default.
         guard_example::stud_plugin(),
         observer_example::stud_plugin(),
         transform_example::stud_plugin(),

@@ -1,9 +1,13 @@
 //! The words of the command line.
 
+mod control;
 mod mistyped;
+mod serve;
 mod sessions;
 mod usage;
 
+pub(crate) use control::{Addressee, ControlVerb};
+pub(crate) use serve::Serve;
 pub(crate) use sessions::{ExportFormat, SessionsVerb};
 pub(crate) use usage::{explain_usage, read, refuse_flag};
 
@@ -18,9 +22,9 @@ use stud_core::session::SecurityMode;
 
 /// A plugin host for coding assistants.
 ///
-/// Without a verb, `stud` begins a session: what you type is answered, and tools ask before they act.
+/// Without a subcommand, `stud` starts a session: a model answers your input, and tools ask before they change anything.
 /// Plugins are dynamic libraries below `~/.stud/<category>/` or, once a project is trusted, below `.stud/<category>/`.
-/// Each is checked before any of its code runs; what fails is refused with a `Class/Code` that `stud explain` explains.
+/// Each is validated before any of its code runs; a plugin that fails is refused with an error code, and `stud explain` shows its page.
 #[derive(Debug, Parser)]
 #[command(
     name = "stud",
@@ -34,16 +38,17 @@ use stud_core::session::SecurityMode;
     stud --headless 'what is in src/?'    one answer, for scripts\n  \
     git diff | stud -p 'review this'      the same with text from a pipe\n  \
     stud --headless --json 'hello'        the answer as a stream of JSON lines\n  \
-    stud --continue                       go on where the last session ended\n  \
+    stud --continue                       resume the last session\n  \
+    stud serve --open                     talk in a browser\n  \
     stud setup                            choose the model that answers\n  \
-    stud doctor                           what is set, what runs, and what is wrong\n  \
-    stud sessions list                    what was said, newest first\n  \
+    stud doctor                           settings, plugins and problems\n  \
+    stud sessions list                    list sessions, newest first\n  \
     stud plugin new line-count            start a plugin\n  \
     stud plugin check target/debug/libline_count.so\n  \
-    stud plugin list                      what is loaded, and what was refused\n  \
-    stud explain UIRoleHandlerMissing     what a refusal means and how to mend it\n  \
-    stud audit verify                     whether any session's record was changed\n\n\
-    Exit status: 0 done, 1 failed or refused, 2 wrong usage, 3 somebody had to be asked, 130 called off.")]
+    stud plugin list                      list loaded and refused plugins\n  \
+    stud explain UIRoleHandlerMissing     explain an error and how to fix it\n  \
+    stud audit verify                     check the audit trails for changes\n\n\
+    Exit status: 0 done, 1 failed or refused, 2 wrong usage, 3 a prompt needed an answer and no UI was attached, 130 cancelled.")]
 pub(crate) struct Cli {
     /// Print JSON for programs instead of text.
     #[arg(long, global = true)]
@@ -63,28 +68,28 @@ pub(crate) struct Cli {
     reason = "each is a switch of its own on the command line"
 )]
 pub(crate) struct Converse {
-    /// What to say first. With `--headless` it is the only input; text that is piped in is added to it.
+    /// The first input. With `--headless` it is the only one; text piped to standard input is appended.
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Vec<String>,
-    /// Use no terminal: one input, and its answer on standard output.
+    /// Do not use the terminal: read one input, and print the answer on standard output.
     #[arg(short = 'p', long)]
     pub(crate) headless: bool,
     /// Approve every tool call in advance. Guards still run.
     #[arg(long)]
     pub(crate) yolo: bool,
-    /// How tool calls are gated: `ask`, `yolo` or `allowlist`.
+    /// How tool calls are approved: `ask`, `yolo` or `allowlist`.
     #[arg(long, value_name = "MODE", allow_hyphen_values = true, value_parser = mode_of)]
     pub(crate) mode: Option<SecurityMode>,
-    /// Let these calls run unasked in this run, such as `bash(git status)`; may be given several times.
+    /// Allow these calls without asking in this run, such as `bash(git status)`; may be given several times.
     #[arg(long = "allow-tool", value_name = "PATTERN", allow_hyphen_values = true, value_parser = allow_of)]
     pub(crate) allow_tools: Vec<String>,
-    /// Go on with the session that was used last.
+    /// Resume the session that was used last.
     #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
     pub(crate) continue_: bool,
-    /// Go on with this session; the beginning of its id is enough.
+    /// Resume this session; the first characters of its id are enough.
     #[arg(short = 'r', long, value_name = "SESSION")]
     pub(crate) resume: Option<String>,
-    /// Begin with this state machine.
+    /// Start with this state machine.
     #[arg(long, value_name = "ID", allow_hyphen_values = true, value_parser = machine_of)]
     pub(crate) sm: Option<String>,
     /// Set a parameter of the provider, such as `temperature=0.2`; may be given several times.
@@ -93,10 +98,10 @@ pub(crate) struct Converse {
     /// Do not start when a plugin was refused.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Use only the plugins that stud carries: none of yours and none of the project's.
+    /// Use only the bundled plugins: no global ones and none of the project.
     #[arg(long)]
     pub(crate) safe_mode: bool,
-    /// Keys are never given on the command line, where every process can read them.
+    /// Not supported: other processes can read the command line.
     #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "", value_parser = refuse_key)]
     pub(crate) api_key: Option<String>,
 }
@@ -162,15 +167,20 @@ fn mode_of(word: &str) -> Result<SecurityMode, String> {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Choose the provider and the model that answer, and say where the key is.
+    /// Configure a provider: the model, and where its key is stored.
     ///
-    /// Asks for the provider, how it comes by its key, a name for it, the key or the variable that holds it, the model
-    /// and the address. Nothing is written before the last answer. Answers may come from a pipe, one on each line.
+    /// Asks for the provider, the source of its key, a name for the entry, the key or its environment variable, the model
+    /// and the address. Nothing is written before the last answer. Answers may be piped in, one per line.
     Setup,
-    /// Show every setting with its file, every plugin with its state, and everything that is wrong.
+    /// Run sessions for browsers and programs, without a terminal.
     ///
-    /// Connects to nothing. In a project that is not trusted, nothing of it is looked at.
-    #[command(after_help = "Exit status: 0 nothing is wrong, 1 something is, 2 wrong usage.")]
+    /// Prints one line of JSON on standard output once it listens: the address, the control socket and the token.
+    #[command(after_help = serve::EXAMPLES)]
+    Serve(Serve),
+    /// Show every setting with its source, every plugin with its state, and all problems.
+    ///
+    /// Makes no network connection. The files of a project that is not trusted are not read.
+    #[command(after_help = "Exit status: 0 no problems, 1 problems found, 2 wrong usage.")]
     Doctor,
     /// List, show, fork and export sessions.
     #[command(subcommand)]
@@ -178,22 +188,27 @@ pub(crate) enum Verb {
     /// List, inspect, check, start and pin plugins.
     #[command(subcommand)]
     Plugin(PluginVerb),
-    /// Explain a `Class/Code`.
+    /// Explain an error code.
     Explain(Explain),
-    /// Trust this project's `.stud` folder, or take the trust back.
+    /// Trust this project's `.stud` folder, or revoke the trust.
     Trust(Trust),
-    /// List or take back what tools are always allowed to do in this project.
+    /// List or revoke the approvals remembered for this project.
     ///
-    /// A yes that was given for the project holds in every later session, until it is taken back here.
+    /// An approval for the project applies to every later session until it is revoked here.
     #[command(subcommand)]
     Grants(GrantsVerb),
-    /// Check and show what sessions put on record.
+    /// Verify and show the audit trails of sessions.
     ///
-    /// Every session has an audit trail: one record for each decision and each act, in
-    /// `~/.stud/sessions/<id>/audit/trail.jsonl`. A record holds the hash of the one before it, so a change shows.
+    /// Every session has an audit trail, one record for each decision and each action, in
+    /// `~/.stud/sessions/<id>/audit/trail.jsonl`. Each record contains the hash of the previous one, so changes are detected.
     #[command(subcommand)]
     Audit(AuditVerb),
-    /// Print a script that completes words of `stud` in a shell.
+    /// Type into a session that another process runs, or interrupt it.
+    ///
+    /// Every process that runs a session listens at a socket in `~/.stud/run`, for other processes of the same user.
+    #[command(subcommand)]
+    Control(ControlVerb),
+    /// Print a shell completion script.
     #[command(after_help = "Examples:\n  \
         stud completions bash > ~/.local/share/bash-completion/completions/stud\n  \
         stud completions zsh > ~/.zfunc/_stud\n  \
@@ -206,9 +221,9 @@ pub(crate) enum Verb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GrantsVerb {
-    /// Show every grant of this project.
+    /// List the approvals remembered for this project.
     List,
-    /// Take grants back: all of a tool, or only the one for a key.
+    /// Revoke approvals: all of a tool, or only the one for a key.
     #[command(after_help = "Examples:\n  \
         stud grants revoke bash               every grant of the tool `bash`\n  \
         stud grants revoke bash git           only the one for `git`\n  \
@@ -227,19 +242,19 @@ pub(crate) enum GrantsVerb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditVerb {
-    /// Check that a trail is the one that was written, or say at which line it is not.
+    /// Verify that a trail is unchanged, or report the first line that is not.
     ///
-    /// Edits, removals, insertions and another order are found. Records cut off the end leave nothing that could be
-    /// missed: note the last hash now and then, somewhere else, and give it with `--expect`.
+    /// Edited, removed, inserted and reordered records are detected. Records removed from the end cannot be: store the
+    /// last hash elsewhere from time to time, and pass it with `--expect`.
     #[command(after_help = "Examples:\n  \
         stud audit verify                     every session\n  \
         stud audit verify 0192f0c1            the session whose id begins with this\n  \
         stud audit verify 0192f0c1 --expect 9f86d081884c7d65…\n\n\
-        Exit status: 0 every trail is whole, 1 one is not, 2 wrong usage.")]
+        Exit status: 0 every trail is intact, 1 at least one is not, 2 wrong usage.")]
     Verify(AuditVerify),
     /// Show the records of a session, oldest first.
     ///
-    /// Criteria are combined: only records that fit them all are shown. With `--json`, each record is one line.
+    /// Filters are combined: only records that match all of them are shown. With `--json`, each record is one line.
     #[command(after_help = "Examples:\n  \
         stud audit show 0192f0c1\n  \
         stud audit show 0192f0c1 --class Approval\n  \
@@ -249,16 +264,16 @@ pub(crate) enum AuditVerb {
 
 #[derive(Debug, Args)]
 pub(crate) struct AuditVerify {
-    /// The session's id, or the beginning of it; every session without one.
+    /// The session's id, or its first characters; all sessions if omitted.
     pub(crate) session: Option<String>,
-    /// A hash noted earlier, which a record of the trail must have.
+    /// A hash stored earlier, which a record of the trail must have.
     #[arg(long, value_name = "HASH", requires = "session", value_parser = hash_of)]
     pub(crate) expect: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AuditShow {
-    /// The session's id, or the beginning of it.
+    /// The session's id, or its first characters.
     pub(crate) session: String,
     /// Only records of this class, such as `Approval` or `Turn`.
     #[arg(long, value_name = "CLASS")]
@@ -287,16 +302,16 @@ fn time_of(word: &str) -> Result<String, String> {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PluginVerb {
-    /// Show every plugin: what runs, what is hidden, what was refused and why.
+    /// List every plugin with its state, and why it was refused.
     List,
-    /// Show one plugin: its manifest, its config and the schema of that.
+    /// Show one plugin: its manifest, its config and the config schema.
     Info {
         /// The plugin's id.
         id: String,
     },
-    /// Put a library through every stage and report each.
+    /// Run a library through every load stage, and report each.
     ///
-    /// The library is opened only after everything that can be told from its file has passed.
+    /// The library is opened only after all checks of its file have passed.
     Check {
         /// The library, such as `target/debug/libline_count.so`.
         path: PathBuf,
@@ -304,9 +319,19 @@ pub(crate) enum PluginVerb {
         #[arg(long)]
         no_load: bool,
     },
-    /// Start a plugin: a crate that builds, with a test that passes.
+    /// Create a plugin: a crate that builds, with a test that passes.
     New(New),
-    /// Pin a plugin to the bytes it has now; another build is then refused.
+    /// Load what is now in a plugin's place, in a session that runs.
+    ///
+    /// It is done between two turns, and never while the plugin has a question open.
+    Reload {
+        /// The plugin's id.
+        id: String,
+        /// The session's id, or the beginning of it; the one that is open when there is only one.
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+    },
+    /// Pin a plugin to its current file; any other build is then refused.
     Pin {
         /// The plugin's id.
         id: String,
@@ -318,16 +343,16 @@ pub(crate) enum PluginVerb {
 
 #[derive(Debug, Args)]
 pub(crate) struct New {
-    /// The plugin's id, in kebab-case; also the folder that is made.
+    /// The plugin's id, in kebab-case; also the name of the new folder.
     pub(crate) id: String,
-    /// What the plugin is.
+    /// The category of the plugin.
     #[arg(
         long,
         default_value = "tool",
         value_parser = PossibleValuesParser::new(KINDS.map(|(word, _)| word)).try_map(kind_of)
     )]
     pub(crate) kind: Kind,
-    /// Make the folder here instead of in the current one.
+    /// Create the folder here instead of in the current one.
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Option<PathBuf>,
     /// Use the `stud-sdk` in this folder instead of a released one.
@@ -359,14 +384,14 @@ pub(crate) struct Explain {
     /// The code, as `Class/Code` or just `Code`.
     #[arg(required_unless_present = "list")]
     pub(crate) code: Option<String>,
-    /// List the codes with one line each, of one class if it is named.
+    /// List all codes, or those of one class, with a one-line summary.
     #[arg(long, value_name = "CLASS", num_args = 0..=1, default_missing_value = "")]
     pub(crate) list: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Trust {
-    /// Take the trust back.
+    /// Revoke the trust.
     #[arg(long, conflicts_with = "list")]
     pub(crate) revoke: bool,
     /// Show the trusted folders.

@@ -1,4 +1,4 @@
-//! `stud` alone: a session, with whoever is there to take part.
+//! `stud` without a verb: a session with all active plugins.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::mem::ManuallyDrop;
@@ -6,13 +6,14 @@ use std::sync::{Arc, Weak};
 
 use serde_json::Value;
 use stud_contract_meta::{Error, Result as CoreResult};
+use stud_control::{ControlServer, Policy};
 use stud_core::assistant::{self, Answered};
 use stud_core::environment::Environment;
 use stud_core::events::{Event, Service, Subscriber};
 use stud_core::executor::block_on;
-use stud_core::launch::{Launch, Launched, Onlooker, Resume, launch_with};
+use stud_core::launch::{Launch, LaunchObserver, Launched, Resume, launch_with};
 use stud_core::limits::Limits;
-use stud_core::model::{Answering, Model, STAND_IN};
+use stud_core::model::{Model, ProviderChoice, STAND_IN};
 use stud_core::plugin_scope::Scope;
 use stud_core::session::{Ending, Session, Trigger};
 use stud_core::settings::ValidationSettings;
@@ -24,12 +25,15 @@ use crate::bundled;
 use crate::cli::Converse;
 use crate::output::{self, Outcome, Output, Verdict, escaped, surface, told};
 
+mod control;
 mod entrance;
 mod first_input;
 mod report;
+mod screen;
 mod signals;
 
-use report::Report;
+use report::AnswerReport;
+use screen::{Fallback, Screen};
 use signals::Signals;
 
 pub(crate) fn run(arguments: &Converse, output: &Output) -> Verdict {
@@ -54,7 +58,8 @@ pub(crate) fn run(arguments: &Converse, output: &Output) -> Verdict {
 struct Begun {
     launched: Launched,
     first: Option<String>,
-    report: Option<Arc<Report>>,
+    report: Option<Arc<AnswerReport>>,
+    control: Option<ControlServer>,
 }
 
 /// From the arguments to a session that is ready for its first turn; none if there is nothing to begin.
@@ -78,39 +83,56 @@ fn begin(
     } else {
         entrance.ground
     };
+    let screen = Screen::of(&ground.settings);
+    let has_full_screen = !headless && screen == Screen::Full;
+    let line_ground = has_full_screen.then(|| ground.clone());
+    let ground = if headless {
+        ground
+    } else {
+        ground.leaving_out(screen.left_out())
+    };
     let ground = &ground;
     // What is wrong with the settings is told before what is wrong with the input.
+    let policy = Policy::of(&ground.settings, &ground.places.global_root)?;
     let first = first_input::read(arguments, headless)?;
     signals.await_session();
     let limits = Limits::default();
     let plugins = startup::prepare(ground, &limits);
     let how = how(arguments, headless, entrance.resume, limits);
-    let report = output.is_json().then(Report::new);
+    let report = output.is_json().then(AnswerReport::new);
+    let fallback: Arc<Fallback> = Arc::default();
     let opened = |session: &Arc<Session>| {
         if let Some(report) = &report {
-            session
-                .books()
-                .bus
-                .subscribe(report.clone(), Service::Shared);
+            session.subscribe(report.clone(), Service::Shared);
         }
-        // Without a terminal the end of the input is known from the start, and nobody need be woken for each event.
+        // Without a terminal the end of the input is known from the start, and the UI need not be woken for each event.
         if !headless {
-            mind_the_end(session);
+            mind_the_end(session, &fallback);
         }
     };
     let greet = |session: &Arc<Session>, model: Option<&Model>| {
-        greet(session, model, Answering::of(&ground.settings));
+        greet(session, model, ProviderChoice::of(&ground.settings));
     };
-    let mut onlooker = Onlooker {
+    let mut onlooker = LaunchObserver {
         opened: &opened,
-        ..Onlooker::default()
+        ..LaunchObserver::default()
     };
-    if !headless {
+    if !headless && !has_full_screen {
         onlooker.before_screens = &greet;
     }
     let launched = launch_with(ground, &plugins, &how, &onlooker).map_err(told)?;
-    let refused = warn_of_the_refused(&launched, output);
     let session = &launched.session;
+    // The full screen shows what is wrong with plugins by itself, and nothing else may write beside it.
+    let shows_problems = has_full_screen && session.can_be_typed_to();
+    let refused = warn_of_the_refused(&launched, (!shows_problems).then_some(output));
+    if let Some(line_ground) = line_ground {
+        let stand_in = launched.stand_in(line_ground.leaving_out(&[]), screen::LINE);
+        if session.can_be_typed_to() {
+            fallback.arm(stand_in);
+        } else {
+            stand_in.start();
+        }
+    }
     let strict = arguments.strict || is_strict(ground);
     let ready = fit_to_start(
         ground,
@@ -131,22 +153,27 @@ fn begin(
     if let Some(report) = &report {
         report.begin(session);
     }
+    signals.release(launched.screens());
     signals.steer(session, signals::patience(ground, session, headless));
+    let control = control::listen(policy, &launched, ground, output);
     Ok(Some(Begun {
         launched,
         first,
         report,
+        control,
     }))
 }
 
 /// From the first turn to the end of the session.
 fn carry_on(begun: Begun, headless: bool, signals: &Signals, output: &Output) -> Verdict {
     // What is left when the session is closed ends with the process, which takes it back at once: to take it apart piece
-    // by piece would keep whoever waits for the process.
+    // by piece would delay the exit of the process.
     let mut begun = ManuallyDrop::new(begun);
     let first = begun.first.take();
+    // Its socket goes when everything is over, which the rest does not wait for.
+    let _control = begun.control.take();
     let session = &begun.launched.session;
-    // Nothing comes after what is said first, and nobody but this program shows the answer.
+    // There is no input after the first one, and only this program shows the answer.
     let alone = headless || !session.can_be_typed_to();
     let talked = talk(session, first, alone, output);
     let asked_to_end = signals.asked_to_end();
@@ -170,7 +197,7 @@ fn carry_on(begun: Begun, headless: bool, signals: &Signals, output: &Output) ->
         Err(error) if !called_off && !asked_to_end => Last::without_words(Ending::Failed(error)),
         _ => Last::without_words(Ending::Cancelled),
     };
-    let text = session.books().redactor.text(&last.answered.text);
+    let text = session.redacted(&last.answered.text);
     last.answered.text = text.into_owned();
     if let Some(report) = &begun.report {
         report
@@ -195,9 +222,12 @@ fn how(arguments: &Converse, headless: bool, resume: Option<Resume>, limits: Lim
 }
 
 /// Listens for the end of input before anyone can reach it.
-fn mind_the_end(session: &Arc<Session>) {
-    let end = Arc::new(EndOfInput(Arc::downgrade(session)));
-    session.books().bus.subscribe(end, Service::Shared);
+fn mind_the_end(session: &Arc<Session>, fallback: &Arc<Fallback>) {
+    let end = Arc::new(EndOfInput {
+        session: Arc::downgrade(session),
+        fallback: fallback.clone(),
+    });
+    session.subscribe(end, Service::Shared);
 }
 
 /// What came of the last thing that was said.
@@ -281,7 +311,10 @@ fn command(session: &Session, line: &str) -> Last {
 }
 
 /// Hears when there is nothing more to say.
-struct EndOfInput(Weak<Session>);
+struct EndOfInput {
+    session: Weak<Session>,
+    fallback: Arc<Fallback>,
+}
 
 impl Subscriber for EndOfInput {
     fn ext_id(&self) -> &'static str {
@@ -289,13 +322,16 @@ impl Subscriber for EndOfInput {
     }
 
     fn hear(&self, event: &Event) -> CoreResult<()> {
-        let Some(session) = self.0.upgrade() else {
+        let Some(session) = self.session.upgrade() else {
             return Ok(());
         };
         match &*event.name {
-            "LineUiInputEnded" => {
+            "DefaultTuiInputEnded" if self.fallback.call() => {
+                session.prompts().depart("default-tui");
+            }
+            name if is_end_of_input(name) => {
                 session.end_of_input();
-                // Nobody will type an answer any more; another UI may still give one.
+                // The terminal will not answer any more; another UI may.
                 session.prompts().depart("line-ui");
             }
             "SessionExitRequested" => session.end_of_input(),
@@ -305,8 +341,13 @@ impl Subscriber for EndOfInput {
     }
 
     fn hears(&self, name: &str) -> bool {
-        matches!(name, "LineUiInputEnded" | "SessionExitRequested")
+        name == "SessionExitRequested" || is_end_of_input(name)
     }
+}
+
+/// Whether a screen says by this event that nothing more is typed there. Any screen may declare one.
+fn is_end_of_input(name: &str) -> bool {
+    name.ends_with("InputEnded")
 }
 
 /// What must be there for a first turn, and what must not.
@@ -317,7 +358,7 @@ fn fit_to_start(
     refused: Option<Diagnostic>,
 ) -> Result<(), Diagnostic> {
     if let Some(refused) = refused {
-        return Err(refused.help("start without `--strict` to go on without the plugin"));
+        return Err(refused.help("start without `--strict` to continue without the plugin"));
     }
     if headless {
         is_set_up(ground, session)?;
@@ -333,17 +374,17 @@ fn fit_to_start(
 fn nobody_types() -> Diagnostic {
     let message = "no UI takes part, so nothing could be typed";
     Diagnostic::error(&codes::STARTUP_FAILURE, message)
-        .help("switch `ui.line-ui` on again in settings.json, or mend its config: `stud doctor` shows what is wrong")
+        .help("enable `ui.line-ui` in settings.json, or correct its config: `stud doctor` shows the problem")
         .help("or give a prompt to answer: `stud --headless PROMPT`")
 }
 
-/// Whether somebody chose who answers, or the stand-in does. Nobody is there to be asked, and a provider that nobody set
+/// Whether a provider was chosen, or the stand-in answers. There is no terminal to ask, and an unconfigured provider
 /// up has no key.
 fn is_set_up(ground: &Environment, session: &Session) -> Result<(), Diagnostic> {
     let plugins = session.plugins();
     let model = session.model();
     let answering = model.and_then(|model| plugins.get(&model.provider_id).cloned());
-    let is_chosen = Answering::of(&ground.settings) != Answering::StandIn;
+    let is_chosen = ProviderChoice::of(&ground.settings) != ProviderChoice::StandIn;
     let is_there = answering.is_some_and(|provider| {
         let identity = provider.identity();
         let id = identity.ext_id.as_str();
@@ -360,7 +401,7 @@ fn is_set_up(ground: &Environment, session: &Session) -> Result<(), Diagnostic> 
     {
         return Err(told(error));
     }
-    let message = "no provider is set up, and nobody is there to be asked";
+    let message = "no provider is configured, and no interactive UI is attached to ask";
     Err(Diagnostic::error(&codes::MISSING_HEADLESS_DEFAULTS, message)
         .help("`stud setup` in a terminal sets one up; or name one as `active.provider` in settings.json"))
 }
@@ -370,7 +411,7 @@ fn is_strict(ground: &Environment) -> bool {
 }
 
 /// Says who answers and how to end, before a UI has the terminal.
-fn greet(session: &Arc<Session>, model: Option<&Model>, answering: Answering<'_>) {
+fn greet(session: &Arc<Session>, model: Option<&Model>, answering: ProviderChoice<'_>) {
     if !io::stdin().is_terminal() {
         return;
     }
@@ -386,7 +427,7 @@ fn greet(session: &Arc<Session>, model: Option<&Model>, answering: Answering<'_>
         let answers = format!("{provider_id} {model_id}");
         let answers = printable(&answers);
         lines.push(format!("stud {version}: {answers} answers, mode {mode}"));
-        if let Answering::Configured(id, several @ 2..) = answering
+        if let ProviderChoice::Configured(id, several @ 2..) = answering
             && id == provider_id
         {
             lines.push(format!(
@@ -405,9 +446,9 @@ fn greet(session: &Arc<Session>, model: Option<&Model>, answering: Answering<'_>
     let _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
 }
 
-/// Plugins that were refused do not stop the session, but nobody should wonder where they are, or why what the project
+/// Refused plugins do not stop the session, but they are reported, and so are settings of the project that
 /// says does not hold. Gives the first that nothing takes the place of.
-fn warn_of_the_refused(launched: &Launched, output: &Output) -> Option<Diagnostic> {
+fn warn_of_the_refused(launched: &Launched, output: Option<&Output>) -> Option<Diagnostic> {
     let of_plugins = launched
         .reports
         .iter()
@@ -415,7 +456,9 @@ fn warn_of_the_refused(launched: &Launched, output: &Output) -> Option<Diagnosti
     let missed = of_plugins.filter(|problem| problem.is_error() || problem.fallback().is_some());
     let mut first = None;
     for problem in launched.diagnostics.iter().chain(missed) {
-        output.warn(problem);
+        if let Some(output) = output {
+            output.warn(problem);
+        }
         if problem.is_error() && first.is_none() {
             first = Some(problem.clone());
         }
@@ -444,7 +487,7 @@ fn finish(answered: &Answered, output: &Output) -> Outcome {
     }
 }
 
-/// One line for programs: somebody had to be asked.
+/// One line for programs: a prompt could not be answered.
 fn interaction_required(error: &Error) {
     let line = surface(
         "headless.interaction-required",

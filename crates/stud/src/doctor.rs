@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use stud_contract_meta::Kind;
 use stud_core::environment::Environment;
 use stud_core::mcp::{self, Surveyed};
-use stud_core::model::{Answering, Model};
+use stud_core::model::{Model, ProviderChoice};
 use stud_core::platform::Places;
 use stud_core::report::PluginReport;
 use stud_core::startup::{self, Started};
@@ -44,7 +44,7 @@ pub(crate) fn run(output: &Output) -> Verdict {
 /// What was found.
 struct Findings {
     places: Places,
-    trust: Trust,
+    trust: ProjectTrust,
     model: Option<Model>,
     /// How many providers are set up of which none was chosen; 0 if that was not needed.
     unchosen: usize,
@@ -58,7 +58,7 @@ struct Findings {
 
 /// What became of the project's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Trust {
+enum ProjectTrust {
     Absent,
     Trusted,
     Untrusted,
@@ -66,7 +66,7 @@ enum Trust {
     Unknown,
 }
 
-impl Trust {
+impl ProjectTrust {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Absent => "absent",
@@ -81,10 +81,10 @@ impl Findings {
     fn of(places: Places) -> Self {
         let mut findings = Self {
             trust: match trust::enter(&places) {
-                Ok(Entered::Absent) => Trust::Absent,
-                Ok(Entered::Trusted(_)) => Trust::Trusted,
-                Ok(Entered::Untrusted(_)) => Trust::Untrusted,
-                Err(_) => Trust::Unknown,
+                Ok(Entered::Absent) => ProjectTrust::Absent,
+                Ok(Entered::Trusted(_)) => ProjectTrust::Trusted,
+                Ok(Entered::Untrusted(_)) => ProjectTrust::Untrusted,
+                Err(_) => ProjectTrust::Unknown,
             },
             model: None,
             unchosen: 0,
@@ -116,7 +116,7 @@ impl Findings {
                     .push(told(error).help("`stud setup` sets up a provider"));
             }
         }
-        if let Answering::Configured(_, several @ 2..) = Answering::of(&ground.settings) {
+        if let ProviderChoice::Configured(_, several @ 2..) = ProviderChoice::of(&ground.settings) {
             self.unchosen = several;
         }
         self.problems.extend(checks::keys(ground));
@@ -160,7 +160,7 @@ impl Findings {
                 "state": self.trust.as_str(),
                 "projectRoot": self.places.project_root.to_string_lossy(),
                 "trustPath": self.places.global_root.join("trust.json").to_string_lossy(),
-                "lookedInto": self.trust == Trust::Trusted,
+                "lookedInto": self.trust == ProjectTrust::Trusted,
             },
             "plugins": plugins,
             "sessions": self.sessions.document(),

@@ -5,7 +5,7 @@ use std::io;
 use serde_json::json;
 use stud_core::audit::bootstrap::{self, Deed};
 use stud_core::context::default_system_prompt;
-use stud_core::model::Answering;
+use stud_core::model::ProviderChoice;
 use stud_core::platform::{self, Durability, Places};
 use stud_core::plugin_scope::Scope;
 use stud_core::settings::Settings;
@@ -20,7 +20,7 @@ pub(crate) fn scaffold_system_prompt(places: &Places) -> Result<(), Diagnostic> 
     let path = places.global_root.join("system.md");
     match path.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        // Whatever it is, it is somebody's.
+        // An existing entry is never replaced.
         _ => return Ok(()),
     }
     let shown = path.display().to_string();
@@ -35,7 +35,7 @@ pub(crate) fn scaffold_system_prompt(places: &Places) -> Result<(), Diagnostic> 
     })
 }
 
-/// Offers to set a provider up where none is. Silent where one is, and where nobody sits at a terminal.
+/// Offers to set a provider up where none is. Silent if one is configured, and without a terminal.
 ///
 /// Going on without one is a choice too: `echo` answers then.
 pub(crate) fn offer_provider(places: &Places) -> Result<(), Diagnostic> {
@@ -53,7 +53,7 @@ pub(crate) fn offer_provider(places: &Places) -> Result<(), Diagnostic> {
         },
         Choice {
             word: "echo",
-            meaning: "go on with the stand-in; `stud setup` asks again at any time",
+            meaning: "continue with the stand-in; `stud setup` asks again at any time",
         },
     ];
     if person.choose("What would you like?", &choices, 1)? == 0 {
@@ -67,5 +67,5 @@ pub(crate) fn offer_provider(places: &Places) -> Result<(), Diagnostic> {
 fn has_provider(places: &Places) -> Result<bool, Diagnostic> {
     let mut settings = Settings::default();
     settings.layer(Scope::Global, &places.global_root)?;
-    Ok(Answering::of(&settings) != Answering::StandIn)
+    Ok(ProviderChoice::of(&settings) != ProviderChoice::StandIn)
 }

@@ -13,7 +13,7 @@ pub(crate) fn run(verb: &GrantsVerb, output: &Output) -> Verdict {
     let Some(approvals) = approvals()? else {
         show(
             &[],
-            "there is no project here, so nothing is granted",
+            "there is no project here, so there are no grants",
             output,
         )?;
         return Ok(Outcome::Done);

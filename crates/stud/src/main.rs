@@ -1,22 +1,24 @@
 //! The program `stud`.
 #![forbid(unsafe_code)]
 
-mod output;
-mod cli;
-mod bundled;
-mod setup;
-mod ask;
-mod explain;
-mod completions;
-mod trust;
-mod grants;
-mod audit;
-mod plugin;
-mod sessions;
-mod doctor;
-mod provider_setup;
-mod first_run;
-mod converse;
+mod output; // Text for people, JSON for programs.
+mod cli; // The command line.
+mod bundled; // The plugins the program carries.
+mod setup; // Environment and runtime of a verb.
+mod ask; // Questions asked before a session exists.
+mod explain; // `stud explain`.
+mod completions; // `stud completions`.
+mod trust; // `stud trust`.
+mod grants; // `stud grants`.
+mod audit; // `stud audit`.
+mod control; // `stud control`.
+mod plugin; // `stud plugin`.
+mod sessions; // `stud sessions`.
+mod doctor; // `stud doctor`.
+mod provider_setup; // `stud setup`.
+mod first_run; // What a first start finds missing.
+mod converse; // `stud` without a verb: a session.
+mod serve; // `stud serve`.
 
 use std::process::ExitCode;
 
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
     let output = Output::new(cli.json);
     let outcome = match cli.verb {
         None => converse::run(&cli.converse, &output),
+        Some(Verb::Serve(arguments)) => serve::run(&arguments, &output),
         Some(Verb::Setup) => provider_setup::run(&output),
         Some(Verb::Doctor) => doctor::run(&output),
         Some(Verb::Sessions(verb)) => sessions::run(&verb, &output),
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Some(Verb::Explain(explain)) => explain::run(&explain, &output),
         Some(Verb::Trust(trust)) => trust::run(&trust, &output),
         Some(Verb::Grants(verb)) => grants::run(&verb, &output),
+        Some(Verb::Control(verb)) => control::run(verb, &output),
         Some(Verb::Audit(verb)) => audit::run(&verb, &output),
     };
     match outcome.and_then(|outcome| output.check().map(|()| outcome)) {

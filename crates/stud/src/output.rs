@@ -8,8 +8,10 @@ use std::io::{self, IsTerminal as _, Write as _};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use stud_contract_meta::Error;
+use stud_core::platform;
 use stud_diagnostics::render::{self, Color};
 use stud_diagnostics::{Class, Code, Diagnostic, codes, printable, printable_text};
+use unicode_width::UnicodeWidthStr as _;
 
 /// How a verb ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,9 +20,9 @@ pub(crate) enum Outcome {
     Done,
     /// It did, and the answer is no; a diagnostic said why.
     Refused,
-    /// It could not, because somebody had to be asked and nobody is there; a diagnostic said so.
+    /// It could not, because a prompt had no interactor; a diagnostic said so.
     Halted,
-    /// It was called off.
+    /// It was cancelled.
     Cancelled,
     /// The command line lacks what the verb needs; a diagnostic said so.
     Misused,
@@ -39,7 +41,7 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(json: bool) -> Self {
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let plain = platform::env_value("NO_COLOR").is_some();
         let color = if io::stdout().is_terminal() && !plain && !json {
             Color::On
         } else {
@@ -152,6 +154,12 @@ impl Output {
     }
 }
 
+/// A cell of a column, as wide as a terminal shows it.
+pub(crate) fn padded(text: &str, width: usize) -> String {
+    let gap = width.saturating_sub(text.width());
+    format!("{text}{:gap$}", "")
+}
+
 /// What was said did not arrive.
 pub(crate) fn unwritten(error: &io::Error) -> Diagnostic {
     let message = format!("the answer could not be written: {error}");
@@ -212,7 +220,13 @@ pub(crate) fn escaped(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::escaped;
+    use super::{escaped, padded};
+
+    #[test]
+    fn cells_are_padded_to_what_a_terminal_shows() {
+        let cells = ["ab", "日本", "e\u{301}", "longer"].map(|text| padded(text, 4));
+        assert_eq!(cells, ["ab  ", "日本", "e\u{301}   ", "longer"]);
+    }
 
     #[test]
     fn hostile_characters_are_escaped_and_read_back() {

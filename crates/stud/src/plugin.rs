@@ -1,12 +1,13 @@
 //! `stud plugin`: everything about plugins.
 
 mod check;
-mod info;
 pub(crate) mod list;
+mod info;
 mod new;
 mod pin;
 
 use crate::cli::PluginVerb;
+use crate::control;
 use crate::output::{Output, Verdict};
 
 pub(crate) fn run(verb: PluginVerb, output: &Output) -> Verdict {
@@ -14,6 +15,7 @@ pub(crate) fn run(verb: PluginVerb, output: &Output) -> Verdict {
         PluginVerb::List => list::run(output),
         PluginVerb::Info { id } => info::run(&id, output),
         PluginVerb::Check { path, no_load } => check::run(&path, no_load, output),
+        PluginVerb::Reload { id, session } => control::reload(&id, session.as_deref(), output),
         PluginVerb::New(new) => new::run(&new, output),
         PluginVerb::Pin { id, remove } => pin::run(&id, remove, output),
     }

@@ -136,7 +136,11 @@ impl Entry {
         let key = match auth_path {
             AuthPath::EnvApiKey => {
                 let usual = Some(protocol.env_name);
-                let name = person.text("Which variable holds the key", usual, read_variable)?;
+                let name = person.text(
+                    "Which environment variable contains the key",
+                    usual,
+                    read_variable,
+                )?;
                 Some(Key::named(ReferenceKind::Env, name))
             }
             AuthPath::LiteralApiKey => {
@@ -183,7 +187,7 @@ impl Entry {
         let path = places.global_root.join("settings.json");
         let providers = settings::section(document, "providers", &path)?;
         if providers.contains_key(&self.id) {
-            // Somebody else was faster.
+            // Another process was faster.
             return Err(duplicate(&self.id));
         }
         providers.insert(self.id.clone(), self.config());
@@ -245,14 +249,15 @@ fn read_id(id: &str, is_free: impl Fn(&str) -> bool) -> Result<String, Diagnosti
     }
 }
 
-/// The name of a variable. Whoever pastes the key itself here would find it in the settings.
+/// The name of a variable. A key pasted here by mistake would end up in the settings.
 fn read_variable(name: &str) -> Result<String, Diagnostic> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if name.is_empty() {
         return Err(missing("the name of a variable"));
     }
     if shape_of(name).is_some() {
-        let what = "this looks like a key, not like the name of a variable that holds one";
+        let what =
+            "this looks like a key, not like the name of an environment variable that contains one";
         return Err(violation("/providers/apiKeyRef/name", what));
     }
     if name.starts_with(|c: char| c.is_ascii_digit()) || !name.chars().all(is_word) {

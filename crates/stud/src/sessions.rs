@@ -1,9 +1,10 @@
-//! `stud sessions`: what was said, in whichever store is active. Nothing of a session changes here.
+//! `stud sessions`: what was said, in whichever store is active. Nothing of a session changes here, unless it is removed.
 
 mod speech;
 mod list;
 mod show;
 mod fork;
+mod remove;
 mod export;
 
 use stud_core::environment::Environment;
@@ -24,6 +25,8 @@ pub(crate) fn run(verb: &SessionsVerb, output: &Output) -> Verdict {
         SessionsVerb::Fork { session, at } => {
             fork::run(&shelf, &ground.places, session, *at, output)
         }
+        SessionsVerb::Delete { sessions } => remove::delete(&shelf, sessions, output),
+        SessionsVerb::Prune { before, yes } => remove::prune(&shelf, before, *yes, output),
         SessionsVerb::Export {
             session,
             format,

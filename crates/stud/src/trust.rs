@@ -61,15 +61,15 @@ pub(crate) fn run(asked: &Trust, output: &Output) -> Verdict {
 /// What was found out or decided about a project, as records name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Finding {
-    /// Somebody decided to trust it.
+    /// It is trusted.
     Trusted,
     /// It is used in this run alone, for this reason if it was not a person's answer.
     Once(Option<&'static str>),
-    /// Somebody decided not to trust it, or took the trust back.
+    /// It was declined, or its trust was revoked.
     Declined,
     /// An earlier decision to trust it still holds.
     StillTrusted,
-    /// Nobody has decided to trust it, and nobody was asked.
+    /// It is undecided, and there was no prompt.
     Undecided,
 }
 

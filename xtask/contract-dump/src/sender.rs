@@ -1,5 +1,7 @@
 //! Who sends a payload: the direction decides which bump a change needs.
 
+use stud_host_api::CORE_EVENTS;
+
 /// What core alone sends to plugins.
 const CORE: &[(&str, &[&str])] = &[
     (
@@ -97,7 +99,8 @@ pub(crate) fn of(contract: &str, schema: &str) -> &'static str {
             .iter()
             .any(|(name, schemas)| *name == contract && schemas.contains(&schema))
     };
-    if is_in(CORE) {
+    let is_core_event = contract == "stud_host_api" && CORE_EVENTS.contains(&schema);
+    if is_core_event || is_in(CORE) {
         "core"
     } else if is_in(PLUGIN) {
         "plugin"

@@ -17,9 +17,18 @@ enum Layer {
     Sdk,
     /// The grammar of command lines, which core and the tool that runs them both judge by.
     Shell,
+    /// Threads, locks and timers.
+    Runtime,
+    /// What is settled before the first plugin is looked for.
+    Config,
+    /// From a file to an active plugin.
+    Plugins,
+    /// Sessions and turns.
     Core,
     /// Reaches what core reaches only through a trait.
     Reach,
+    /// Lets other processes take part in sessions.
+    Door,
     Program,
     Plugin,
     /// What several bundled plugins share.
@@ -34,8 +43,8 @@ enum Layer {
 }
 
 use Layer::{
-    Abi, Contract, Core, Diagnostics, Fixture, HostApi, HostileFixture, Interaction, Meta,
-    Observer, Plugin, Program, Reach, Sdk, SdkMacros, Shell, Support, Task,
+    Abi, Config, Contract, Core, Diagnostics, Door, Fixture, HostApi, HostileFixture, Interaction,
+    Meta, Observer, Plugin, Plugins, Program, Reach, Runtime, Sdk, SdkMacros, Shell, Support, Task,
 };
 
 /// Which layers each layer may depend on; an `Observer` is not listed.
@@ -59,6 +68,24 @@ const ARROWS: &[(Layer, &[Layer])] = &[
             SdkMacros,
         ],
     ),
+    (Runtime, &[Abi]),
+    (
+        Config,
+        &[Abi, Diagnostics, Meta, HostApi, Contract, Shell, Runtime],
+    ),
+    (
+        Plugins,
+        &[
+            Abi,
+            Diagnostics,
+            Meta,
+            Interaction,
+            HostApi,
+            Contract,
+            Runtime,
+            Config,
+        ],
+    ),
     (
         Core,
         &[
@@ -69,9 +96,27 @@ const ARROWS: &[(Layer, &[Layer])] = &[
             HostApi,
             Contract,
             Shell,
+            Runtime,
+            Config,
+            Plugins,
         ],
     ),
     (Reach, &[HostApi, Core]),
+    (
+        Door,
+        &[
+            Abi,
+            Diagnostics,
+            Meta,
+            Interaction,
+            HostApi,
+            Contract,
+            Runtime,
+            Core,
+            Reach,
+            Door,
+        ],
+    ),
     (
         Program,
         &[
@@ -82,6 +127,7 @@ const ARROWS: &[(Layer, &[Layer])] = &[
             Contract,
             Core,
             Reach,
+            Door,
             Plugin,
         ],
     ),
@@ -119,7 +165,8 @@ const HOMES: &[(&str, &[Layer], &str)] = &[
 ];
 
 /// All that a contract may bring into an author's build besides stud crates.
-const CONTRACT_DEPENDENCIES: &[&str] = &["serde", "serde_json", "schemars", "semver"];
+const CONTRACT_DEPENDENCIES: &[&str] =
+    &["serde", "serde_json", "schemars", "semver", "data-encoding"];
 
 /// Looks at every direct dependency of every package.
 pub(super) fn check(repository: &Repository) -> Vec<Problem> {
@@ -164,8 +211,12 @@ fn layer(package: &Package) -> Option<Layer> {
         "stud-sdk-macros" => Some(SdkMacros),
         "stud-sdk" => Some(Sdk),
         "stud-shell" => Some(Shell),
+        "stud-runtime" => Some(Runtime),
+        "stud-config" => Some(Config),
+        "stud-plugins" => Some(Plugins),
         "stud-core" => Some(Core),
         "stud-mcp" => Some(Reach),
+        "stud-control" | "stud-gateway" => Some(Door),
         "stud" => Some(Program),
         "stud-benches" | "contract-dump" => Some(Observer),
         "xtask" => Some(Task),

@@ -14,7 +14,7 @@ const OUTSIDE: &[&str] = &["../shared"];
 /// What comes before the address of a crate registry.
 const REGISTRY_SCHEMES: &[&str] = &["registry+", "sparse+"];
 
-/// The one registry everybody can reach.
+/// The one public registry.
 const PUBLIC_REGISTRIES: &[&str] = &[
     "https://github.com/rust-lang/crates.io-index",
     "https://index.crates.io/",

@@ -94,8 +94,8 @@ macro_rules! rules {
 rules! {
     WORDS_CHANGED "words-changed" Patch "only words for people changed";
     METHOD_MOVED "method-moved" Patch "the order of a trait's methods means nothing; that of the table does, and is recorded apart";
-    DEPRECATED "deprecated" Minor "authors are warned, and what is deprecated goes on working for two more minor versions";
-    FUNCTION_APPENDED "function-appended" Minor "its absence has a meaning, so a plugin without it goes on";
+    DEPRECATED "deprecated" Minor "authors are warned, and what is deprecated keeps working for two more minor versions";
+    FUNCTION_APPENDED "function-appended" Minor "its absence has a meaning, so a plugin without it keeps working";
     FUNCTION_REQUIRED "function-required" Major "a plugin that is already built lacks a function that must be there";
     FUNCTION_REMOVED "function-removed" Major "a plugin that is already built still has it in its table";
     FUNCTION_MOVED "function-moved" Major "a table is read by place, and only grows at its end";
@@ -124,7 +124,7 @@ rules! {
     KEYWORD_CHANGED "schema-changed" Major "no milder rule covers this part of a schema";
     MEMBER_ADDED "member-added" Minor "a manifest without it is still accepted, unless its schema requires it";
     MEMBER_REMOVED "member-removed" Major "manifests that are already written have it";
-    HANDLER_ADDED "handler-added" Minor "a plugin that lacks it goes on";
+    HANDLER_ADDED "handler-added" Minor "a plugin that lacks it keeps working";
     HANDLER_REMOVED "handler-removed" Major "a plugin that is already built offers it in vain";
     HANDLER_MOVED "handler-moved" Major "handlers are listed in the order of the table";
     CODE_ADDED "code-added" Minor "an unknown code is passed on as text";

@@ -20,10 +20,12 @@ pub(super) fn run(id: &str, summary: &str) -> Outcome {
     for file in written {
         println!("wrote {file}");
     }
+    let constant = constant_for(id.split('/').next_back().unwrap_or_default());
     println!(
-        "now: give `{}` where the failure happens, finish the page and the case, \
-         then `cargo xtask check errors` and `cargo xtask test errors`",
-        constant_for(id.split('/').next_back().unwrap_or_default())
+        "now: give `{constant}` where the failure happens, finish the page and the case, \
+         then `UPDATE=1 cargo xtask test errors` and `cargo xtask check errors`\n\
+         if no command line brings it about: remove the case, and write \
+         `stud_observed::covers!({constant}, error)` in the test that does"
     );
     Ok(())
 }
@@ -169,8 +171,15 @@ TODO: what stud saw, and what it did about it when it gave `{id}`.
 
 ## Example
 
-```text
-TODO: the smallest input that ends in {id}, and what stud prints.
+`~/.stud/settings.json`:
+
+```json
+TODO: the smallest input that ends in {id}; tests/observed/src/example.rs lists the captions.
+```
+
+```console
+$ stud plugin list
+error[{id}]: TODO: UPDATE=1 writes what stud prints
 ```
 
 ## Fix
@@ -185,7 +194,12 @@ TODO: the codes and the section of the contract that are near this one.
 }
 
 fn case(id: &str) -> String {
-    format!("# TODO: the situation that ends in {id}; the cases beside this one show the form.\n")
+    format!(
+        "\
+# TODO: what the page of {id} does not say: the fixture, what else is prepared, and what the diagnostic must hold.
+found = \"stderr\"
+"
+    )
 }
 
 fn write(root: &Path, file: &str, text: &str) -> Outcome {

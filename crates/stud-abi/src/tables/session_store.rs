@@ -14,5 +14,7 @@ category! {
         AsyncCall append = "append";
         /// Reads a page of the journal: subject is the session, payload where to start and how much.
         AsyncCall read_journal = "readJournal";
+        /// Removes a session: subject is its id.
+        AsyncCall remove = "remove";
     }
 }

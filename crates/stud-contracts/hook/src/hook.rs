@@ -18,7 +18,7 @@ use crate::verdict::Verdict;
 ///
 /// - **Decide on the payload.** The same payload and config give the same verdict.
 /// - **Change nothing.** The payload is borrowed, and no event or effect may follow from a decision.
-/// - **Be quick.** The turn waits. When `cx` is cancelled, return at once with any verdict: nobody reads it.
+/// - **Be quick.** The turn waits. When `cx` is cancelled, return immediately with any verdict; it is ignored.
 /// - **Fail closed.** An error is not a yes: it fails the stage.
 ///
 /// # Example

@@ -66,7 +66,7 @@
 //! # Errors
 //!
 //! A guard or transform that fails, fails the stage; the failure names the hook and keeps the cause.
-//! An observer that fails is reported as an event, and the turn goes on.
+//! An observer that fails is reported as an event, and the turn continues.
 //! `ExtensionHost/CallPanicked` counts as a failure like any other.
 //! An error of class `Cancellation` passes through unchanged.
 //!

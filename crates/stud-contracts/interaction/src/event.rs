@@ -105,7 +105,7 @@ impl InteractionCancelled {
     /// The event's name on the bus.
     pub const NAME: &str = "InteractionCancelled";
 
-    /// `request` was called off.
+    /// `request` was cancelled.
     pub fn new(request: &Request) -> Self {
         Self {
             correlation_id: request.correlation_id.clone(),

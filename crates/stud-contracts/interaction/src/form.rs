@@ -186,7 +186,7 @@ impl Form {
 
     /// The first thing wrong with the form: where, and what belongs there.
     ///
-    /// Patterns are left to whoever applies them, since only they know the dialect.
+    /// Patterns are left to the code that applies them, since only it knows the dialect.
     pub(crate) fn flaw(&self) -> Option<(String, &'static str)> {
         let groups: Vec<(String, &[Field])> = match (&self.fields, &self.sections) {
             (Some(fields), None) => vec![("inputSchema/fields".to_owned(), fields)],

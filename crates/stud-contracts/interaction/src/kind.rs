@@ -107,7 +107,7 @@ impl InteractionKind {
 
     /// Whether plugins of this category own the kind.
     ///
-    /// `category` is the word of the manifest's `kind` field (`Tool`, `StateMachine`, …); a category nobody knows owns
+    /// `category` is the word of the manifest's `kind` field (`Tool`, `StateMachine`, …); an unknown category owns
     /// nothing.
     /// A state machine's right holds at stage boundaries only, which the caller has to know.
     pub fn may_be_raised_by(self, category: &str) -> bool {

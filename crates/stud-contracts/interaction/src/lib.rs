@@ -2,17 +2,17 @@
 //!
 //! stud has two rails between its parts.
 //! *Events* say what happened and carry no authority.
-//! *Interactions* ask for what core needs before it can go on: core sends a [`Request`], waits, and acts on one
+//! *Interactions* ask for what core needs before it can continue: core sends a [`Request`], waits, and acts on one
 //! [`Response`].
-//! Whoever takes a decision from the timing of events has mixed the two up.
+//! Code that derives a decision from the timing of events confuses the two.
 //!
 //! # Who takes part
 //!
 //! - **Core** originates every request, its own and those it raises for a plugin.
 //! - **Interactors** are UI plugins with the role `interactor`; any number may be active.
 //!   Each gets the same request at the same time, and the first `accepted` or `rejected` response wins.
-//! - **Subscribers** learn only *that* somebody is being asked ([`InteractionRaised`]), that it was settled
-//!   ([`InteractionAnswered`]) or called off ([`InteractionCancelled`]). The payload goes to interactors alone.
+//! - **Subscribers** learn only *that* a prompt was raised ([`InteractionRaised`]), that it was settled
+//!   ([`InteractionAnswered`]) or cancelled ([`InteractionCancelled`]). The payload goes to interactors alone.
 //!
 //! # Who may ask what
 //!
@@ -27,7 +27,7 @@
 //! | [`grantStageTool`](GrantStageTool) | one call outside a stage's envelope | [`GrantAnswer`] | core alone | 1.0 |
 //! | [`approveSubagentEnvelope`](ApproveSubagentEnvelope) | the tools of one child session | [`EnvelopeAnswer`] | core alone | 1.1 |
 //! | [`ToolInput`] | a form a running tool needs filled in | [`UserResponse`] | `Tool` | 1.2 |
-//! | [`ToolApproval`] | leave for a running tool to go on | [`UserResponse`] | `Tool` | 1.2 |
+//! | [`ToolApproval`] | permission for a running tool to continue | [`UserResponse`] | `Tool` | 1.2 |
 //!
 //! A state machine may ask at stage boundaries only.
 //! `Hook`, `ContextProvider`, `Logger`, `SessionStore` and `UI` plugins may raise nothing.
@@ -45,10 +45,10 @@
 //!    stays open for everyone. [`Response::check`] decides.
 //! 5. A response after the winner gets the `InteractionAlreadyAnswered` error of class `Session`. For an interactor that
 //!    is a normal end of the race: close the dialog and return.
-//! 6. An interactor sees its next prompt after the one before it was answered or called off there.
+//! 6. An interactor sees its next prompt after the previous one was answered or cancelled there.
 //! 7. When `subagentId` is set the dialog must name the subagent, so that the person knows who asks.
 //! 8. Core sets no time limit of its own. Only [`ToolInput`] and [`ToolApproval`] carry one.
-//! 9. What answers an `Auth.*` prompt is a [`Secret`]. It goes to the asker and to nobody else: not to the bus, the
+//! 9. What answers an `Auth.*` prompt is a [`Secret`]. It goes to the asker alone: not to the bus, the
 //!    audit trail, the transcript or a log.
 //!
 //! # Reading and growing

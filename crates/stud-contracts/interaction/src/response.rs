@@ -147,7 +147,7 @@ impl Response {
 
     /// Whether the person said yes: `accepted`, with an answer that does not deny.
     ///
-    /// Ask this before acting. The absence of a no is not leave to go on.
+    /// Ask this before acting. The absence of a no is not permission to continue.
     /// Fails like [`Response::check`].
     pub fn means_yes(&self, request: &Request) -> Result<bool> {
         Ok(self.check(request)?.is_some_and(|answer| !answer.denies()))

@@ -1,4 +1,4 @@
-//! The two prompts a running tool raises by itself: for input and for leave to go on.
+//! The two prompts a running tool raises by itself: for input and for permission to continue.
 //!
 //! They are the tool's own business. An answer to [`ToolApproval`] never feeds core's approval cache and never stands
 //! in for core's [`Approve`](crate::Approve).
@@ -127,7 +127,7 @@ impl ApprovalScope {
 /// How long a prompt waits: a positive number of milliseconds, or null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Timeout {
-    /// Until it is answered or called off.
+    /// Until it is answered or cancelled.
     Never,
     /// This many milliseconds.
     After(NonZeroU64),

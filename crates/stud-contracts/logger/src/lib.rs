@@ -55,7 +55,6 @@
 //! This is version 1.0.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
 #![forbid(unsafe_code)]
 
-mod severity;
 mod record;
 mod manifest;
 mod logger;
@@ -67,7 +66,7 @@ pub use manifest::{Accepts, LoggerMembers};
 pub use record::{Record, RecordKind};
 #[cfg(feature = "schema")]
 pub use schema::schemas;
-pub use severity::Severity;
+pub use stud_host_api::Severity;
 
 use stud_contract_meta::{Kind, SemVer};
 

@@ -1,9 +1,9 @@
 //! What a logger plugin adds to its manifest.
 
 use serde::{Deserialize, Serialize};
+use stud_host_api::Severity;
 
 use crate::record::RecordKind;
-use crate::severity::Severity;
 
 /// The members of a manifest that belong to this category.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-use crate::severity::Severity;
+use stud_host_api::Severity;
 
 /// One thing that happened.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

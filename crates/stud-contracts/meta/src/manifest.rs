@@ -135,7 +135,7 @@ pub struct DiscoveryRules {
     /// `hooks` for the one category that is ordered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ordering_subsystem: Option<String>,
-    /// Whether it is active when nobody has chosen.
+    /// Whether it is active by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_activation: Option<bool>,
 }

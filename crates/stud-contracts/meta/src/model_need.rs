@@ -65,7 +65,7 @@ impl std::fmt::Display for Capability {
 pub enum NeedLevel {
     /// It cannot do without.
     Hard,
-    /// It does less without, and somebody should know.
+    /// Optional: without it the plugin does less, and a warning says so.
     Preferred,
     /// It finds out when it first uses it.
     Probed,

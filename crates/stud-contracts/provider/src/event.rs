@@ -78,7 +78,25 @@ pub enum FinishReason {
 }
 
 impl FinishReason {
-    /// The reason for a word of a backend, with `_` or `-` between its parts; a word nobody knows is an error.
+    /// The word on every wire.
+    ///
+    /// ```
+    /// use stud_contract_provider::FinishReason;
+    ///
+    /// assert_eq!(FinishReason::ToolCalls.as_str(), "tool-calls");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::ToolCalls => "tool-calls",
+            Self::Length => "length",
+            Self::ContentFilter => "content-filter",
+            Self::Error => "error",
+            Self::Other => "other",
+        }
+    }
+
+    /// The reason for a word of a backend, with `_` or `-` between its parts; an unknown word is an error.
     pub fn from_backend(word: &str) -> Self {
         match word {
             "stop" => Self::Stop,

@@ -20,7 +20,7 @@
 //! | `contextWindow` | a number of tokens, or `probed` |
 //!
 //! Claims are compared with what the session needs before a model is chosen.
-//! A model nobody declared is taken to stream, and tried for the rest: [`Capabilities::default`].
+//! An undeclared model is assumed to stream; other capabilities are tried: [`Capabilities::default`].
 //!
 //! # Handlers
 //!
@@ -38,7 +38,7 @@
 //! | `usage` | `inputTokens`, `outputTokens`, `cachedInputTokens`; the last one counts |
 //! | `finish` | `reason`: `stop`, `tool-calls`, `length`, `content-filter`, `error`, `other` |
 //!
-//! Exactly one `finish`, and it is last. A stream that ends without one, or goes on after it, does not conform; nothing
+//! Exactly one `finish`, and it is last. A stream that ends without one, or continues after it, does not conform; nothing
 //! made by [`stream`] can. The two deltas cross the boundary as bare text, everything else as JSON.
 //!
 //! # Errors
@@ -78,7 +78,7 @@
 //! from the provider, so that none has to know them.
 //!
 //! The `properties` in the schema of `defaultParams` are the parameters there are, by their names in camelCase. Core
-//! refuses others before a request is made. Where there are none, everything that is not a secret is passed on.
+//! refuses others before a request is made. Without a list, everything that is not a secret is passed on.
 //!
 //! A backend without a key makes `apiKeyRef` optional and ignores it.
 //!

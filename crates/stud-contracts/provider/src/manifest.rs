@@ -123,7 +123,7 @@ pub enum ContextWindow {
 }
 
 impl Default for Capabilities {
-    /// What is assumed of a model nobody has declared: it streams, and the rest has to be tried.
+    /// The capabilities assumed of an undeclared model: it streams, and the rest has to be tried.
     fn default() -> Self {
         Self {
             streaming: Level::Hard,

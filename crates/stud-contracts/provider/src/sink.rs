@@ -1,4 +1,4 @@
-//! The way from a provider to whoever reads its answer: a queue that fills no further than it may.
+//! A bounded queue from a provider to the reader of its answer.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -20,7 +20,7 @@ pub const QUEUE_LIMIT: usize = 256;
 ///
 /// Each call waits while [`QUEUE_LIMIT`] pieces are unread, so that a fast backend does not fill the memory of a host
 /// that is slow to show them.
-/// When nobody reads any more the pieces are dropped; [`Sink::is_closed`] says so.
+/// When the reader is gone the pieces are dropped; [`Sink::is_closed`] says so.
 /// Clones feed the same answer.
 #[derive(Clone)]
 pub struct Sink(Arc<Queue>);
@@ -90,7 +90,7 @@ impl Sink {
         self.push(StreamEvent::Usage(usage).into()).await;
     }
 
-    /// Whether nobody reads any more. A task of the provider's own should then end.
+    /// Whether the reader is gone. A task of the provider's own should then end.
     pub fn is_closed(&self) -> bool {
         self.0.lock().closed
     }

@@ -9,7 +9,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 /// JSON that is passed on as it stands, and taken apart only by those who want to know what it says.
 ///
-/// A request names every tool with its schema, again and again; whoever only hands a schema on need not read it.
+/// A request names every tool with its schema, again and again; code that only forwards a schema need not parse it.
 ///
 /// ```
 /// use serde_json::json;

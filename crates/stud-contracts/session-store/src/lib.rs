@@ -1,4 +1,4 @@
-//! The session-store contract: where sessions stay while nobody looks.
+//! The session-store contract: durable storage of sessions.
 //!
 //! A store keeps a snapshot of each session, written at the end of a turn, and may keep a journal of what happened
 //! since. Exactly one store is active.
@@ -18,6 +18,7 @@
 //! | `snapshotBytesLimit` | integer | how large a snapshot may be |
 //! | `largeSlotStreaming` | boolean | whether a state slot may be larger than one message |
 //! | `concurrentReaders` | boolean | whether others may read while one writes |
+//! | `removal` | boolean, optional | whether it has `remove` |
 //!
 //! # Handlers
 //!
@@ -70,7 +71,7 @@
 //!
 //! # Versions
 //!
-//! This is version 1.0.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
+//! This is version 1.1.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
 #![forbid(unsafe_code)]
 
 mod manifest;
@@ -91,7 +92,7 @@ pub use stud_host_api::session::{Page, SecurityMode};
 use stud_contract_meta::{Kind, SemVer};
 
 /// The version of the contract this crate describes.
-pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 0, 0);
+pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 1, 0);
 
 /// The category.
 pub const KIND: Kind = Kind::SessionStore;

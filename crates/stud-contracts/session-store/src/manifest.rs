@@ -1,5 +1,7 @@
 //! What a session-store plugin adds to its manifest.
 
+use std::ops::Not;
+
 use serde::{Deserialize, Serialize};
 
 /// The members of a manifest that belong to this category.
@@ -17,6 +19,10 @@ pub struct SessionStoreMembers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a capability of its own, and a field of its own in the manifest"
+)]
 pub struct StoreCapabilities {
     /// Whether it keeps a journal between snapshots: `append` and `readJournal`.
     pub journaling: bool,
@@ -26,6 +32,9 @@ pub struct StoreCapabilities {
     pub large_slot_streaming: bool,
     /// Whether several processes may read a session while one writes it.
     pub concurrent_readers: bool,
+    /// Whether it removes sessions: `remove`; since 1.1.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub removal: bool,
 }
 
 #[cfg(test)]

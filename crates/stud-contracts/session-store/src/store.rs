@@ -23,7 +23,7 @@ use crate::session::Stored;
 /// - **One writer.** Two processes must not write one session: take a lock, and say that the store is unavailable when
 ///   it is held.
 /// - **Forget nothing.** Sessions do not expire by themselves.
-/// - **No secrets.** There are none in what a store is given, and it adds none.
+/// - **No secrets.** A store is given no secrets, and it adds none.
 ///
 /// # Errors
 ///
@@ -112,6 +112,21 @@ pub trait SessionStore: Send + Sync + 'static {
         let _ = (session_id, page, cx);
         async { Err(no_journal("readJournal")) }
     }
+
+    /// Removes a session for good: its snapshot, its journal and everything else the store keeps of it. When this
+    /// returns it is in no list, and the loss of power does not bring it back.
+    ///
+    /// Called only when the manifest claims `removal`, and only for a session that runs in no process; by default it
+    /// is `ExtensionHost/NotImplemented`. What is interrupted leaves the session whole or gone.
+    fn remove(&self, session_id: &str, cx: &Cx) -> impl Future<Output = Result<()>> + Send {
+        let _ = (session_id, cx);
+        async { Err(no_removal()) }
+    }
+}
+
+fn no_removal() -> Error {
+    let code = &codes::NOT_IMPLEMENTED;
+    Error::new(code.class, code.name, "this store does not remove sessions")
 }
 
 fn no_journal(operation: &str) -> Error {

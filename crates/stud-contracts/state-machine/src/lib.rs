@@ -59,7 +59,7 @@
 //!
 //! | Code | When |
 //! |---|---|
-//! | `Validation/StageDefinitionInvalid` | no stages, an id twice, or an entry that is none of them |
+//! | `Validation/StageDefinitionInvalid` | no stages, a duplicate id, or an entry stage that does not exist |
 //! | `Validation/StageTurnCapTooLow` | a turn cap below one |
 //! | `Validation/StageCtxUnresolved` | a body refers to a name its stage does not declare |
 //! | `Validation/StageCompletionSchemaInvalid` | a completion schema is no JSON Schema |

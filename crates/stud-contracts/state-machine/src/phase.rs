@@ -77,7 +77,7 @@ pub struct PhaseInput {
 
 /// Serves one call of the `phase` handler: calls the method for the subject, and gives its reply as JSON.
 ///
-/// A subject nobody knows is `ExtensionHost/NotImplemented`.
+/// An unknown subject is `ExtensionHost/NotImplemented`.
 pub async fn run_phase<M: StateMachine>(
     machine: &M,
     subject: &str,

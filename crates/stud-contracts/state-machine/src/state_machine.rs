@@ -15,7 +15,7 @@ use crate::outcome::{AssertOutcome, GateResult, NextResult};
 ///
 /// # Obligations
 ///
-/// - **Keep progress in the state slot.** A machine is attached after its slot was delivered, and goes on where the
+/// - **Keep progress in the state slot.** A machine is attached after its slot was delivered, and resumes where the
 ///   slot says. What is in fields of `self` is gone after a restart. No secrets in it.
 /// - **Leave approval to others.** A stage's tools narrow what the model may use. No method can grant a call: a call
 ///   outside the list is put to the person by core.
@@ -118,7 +118,7 @@ pub trait StateMachine: Send + Sync + 'static {
 
     /// Decides where to go from here.
     ///
-    /// The stages named are declared ones. A `join` is run after all parallel stages have come out well, and is none
+    /// The stages named are declared ones. A `join` is run after all parallel stages have succeeded, and is not one
     /// of them; what they handed over is in its `context.siblings`.
     fn next(
         &self,

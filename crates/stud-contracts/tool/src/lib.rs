@@ -49,11 +49,11 @@
 //! | `ToolTerminal/NotFound` | the plugin has no tool of this name | core or plugin |
 //! | `ToolTerminal/ToolNotRegistered` | the plugin is asked for the approval key of a tool it does not have | the plugin |
 //! | `ToolTerminal/ToolExecutionFailed` | the tool failed and has no code of its own for it | the plugin; core, for a panic or a failure without a type |
-//! | `Cancellation/ToolCancelled` | the call was called off | the plugin, when it noticed first |
+//! | `Cancellation/ToolCancelled` | the call was cancelled | the plugin, when it noticed first |
 //! | `ExtensionHost/CallPanicked` | the plugin panicked; a model is told `ToolExecutionFailed` with this as its `cause` | the boundary |
 //!
 //! A plugin may use codes of its own in the classes `ToolTerminal` and `ToolTransient`.
-//! No failure of a tool ends the turn: the model is told and goes on.
+//! No failure of a tool ends the turn: the model receives the error and continues.
 //!
 //! # Cardinality, state, reload
 //!
@@ -64,7 +64,7 @@
 //! # Config
 //!
 //! Every tool plugin's `configSchema` accepts `enabled` (boolean) and may accept `timeoutMs` (integer, at least 1),
-//! the time after which a call is called off; the `default` in the schema holds where the config leaves it out.
+//! the timeout of a call; the `default` in the schema applies where the config omits it.
 //! Without either it is 30 seconds, or what the operator set for all tools.
 //! A tool that keeps time itself has an argument `timeoutMs`: it is waited for 5 seconds longer than the longest of that
 //! argument, `defaultTimeoutMs` of its config and the time of other tools, so that it can say by itself what came of it.

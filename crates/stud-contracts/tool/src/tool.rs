@@ -16,7 +16,7 @@ use crate::output::Output;
 /// # Obligations
 ///
 /// - **Stop when told.** Look at `cx.is_cancelled()` between steps, or wait on `cx.cancellation().cancelled()` beside
-///   the work. A call that goes on is abandoned, and the plugin named as hanging.
+///   the work. A call that continues is abandoned, and the plugin is reported as hanging.
 /// - **Fail in types.** Return an [`Error`](stud_contract_meta::Error) of class `ToolTerminal` when a second try would
 ///   fail too, and of class `ToolTransient` when it may not. The model reads class, code and message.
 /// - **Bear company.** Calls of one proposal run at the same time, on the same `&self`.

@@ -45,7 +45,7 @@
 //! | `deactivate` | ends the prompts it still shows, and stops listening |
 //! | `dispose` | gives back what `init` took; may be called twice |
 //!
-//! A UI that cannot finish `init` is disabled with `ExtensionHost/LifecycleFailure`; the session goes on without it,
+//! A UI that cannot finish `init` is disabled with `ExtensionHost/LifecycleFailure`; the session continues without it,
 //! and without any UI if need be.
 //!
 //! # Errors

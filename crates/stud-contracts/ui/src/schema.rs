@@ -7,7 +7,7 @@ use crate::manifest::UiMembers;
 
 /// What crosses the boundary under this contract, by name.
 ///
-/// Requests and responses are described by the Interaction Protocol, payloads of events by whoever publishes them.
+/// Requests and responses are described by the Interaction Protocol, payloads of events by their publishers.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         ("UiMembers", schema_for!(UiMembers)),

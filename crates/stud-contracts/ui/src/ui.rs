@@ -69,11 +69,11 @@ pub trait Subscriber: Send + Sync + 'static {
 ///
 /// # Obligations
 ///
-/// - **Answer for a person.** Never approve by yourself, by default or because time has run out. With nobody there,
+/// - **Answer for a person.** Never approve by yourself, by default or on a timeout. Without a user,
 ///   return [`Response::dismissed`]; after a time limit of the request, [`Response::timeout`]. Both leave the prompt
 ///   open for everyone else.
-/// - **Close when told.** When `cx` is cancelled the prompt was settled elsewhere or called off: take the dialog down
-///   and return. What is returned then is not used, and the error that a late answer gets is no failure. Everybody is
+/// - **Close when told.** When `cx` is cancelled the prompt was settled elsewhere or cancelled: close the dialog
+///   and return. What is returned then is not used, and the error that a late answer gets is not a failure. Every interactor is
 ///   asked, so `cx` is cancelled from the start where another interactor was very quick.
 /// - **One at a time.** The next prompt comes after this call has returned.
 /// - **Name the subagent.** When the request has a `subagent_id`, the dialog shows it.
@@ -98,12 +98,12 @@ pub trait Subscriber: Send + Sync + 'static {
 /// use stud_contract_ui::Interactor;
 /// use stud_host_api::Cx;
 ///
-/// /// Passes questions to whoever watches a pager, and takes their yes or no.
+/// /// Forwards questions to a pager, and returns the yes or no.
 /// struct Pager;
 ///
 /// impl Pager {
 ///     async fn ring(&self, _question: &str) -> Option<bool> {
-///         None // Nobody is on call.
+///         None // No pager is attached.
 ///     }
 /// }
 ///

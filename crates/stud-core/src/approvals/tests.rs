@@ -119,7 +119,7 @@ fn without_a_project_nothing_holds_for_it() {
     assert!(!approvals.scopes().contains(&ApprovalScope::Always));
     let call = asked("bash", "git", ApprovalCoverage::Exact);
     let error = approvals.remember(call, ApprovalScope::Always).unwrap_err();
-    assert_eq!(error.code(), "UntrustedProjectCachePath");
+    stud_observed::covers!(UNTRUSTED_PROJECT_CACHE_PATH, error);
 }
 
 #[test]

@@ -14,22 +14,21 @@ use stud_contract_interaction::{Answer, ApprovalScope, Approve, Decision, Payloa
 use stud_contract_meta::{Error, Result};
 use stud_contract_tool::ToolDeclaration;
 use stud_diagnostics::{Class, Code, codes};
+use stud_host_api::events::ToolCancelReason;
 use stud_host_api::session::SecurityMode;
 
 use super::permit::{ArgsDigest, Permit, args_digest};
 use super::stream::Proposal;
-use super::tools::{summary, tell_begun, tell_cancelled, tell_failed};
+use super::tool_failure::{FailureReason, ToolFailure};
+use super::tools::{summary, tell_begun, tell_cancelled};
 use super::{Work, misshapen};
 use crate::approvals::{Asked, check_key, wanted};
 use crate::did_you_mean::nearest;
 use crate::executor;
 use crate::ledger::closed;
-use crate::timeout::in_time;
-use crate::tool_registry::{Found, ToolSource};
+use crate::timeout::with_timeout;
+use crate::tool_registry::{ToolRef, ToolSource};
 use crate::validate::schema;
-
-/// Why a call does not run whose tool is not there, or cannot be reached.
-const NOT_AVAILABLE: &str = "tool-not-available";
 
 /// What became of a proposal.
 pub(super) enum Judged {
@@ -39,54 +38,70 @@ pub(super) enum Judged {
     Refused(Proposal, Error),
 }
 
+/// Why a call does not get any further.
+enum Stop {
+    /// The call is refused, and the model is told why.
+    Refused(Error),
+    /// The turn ends.
+    TurnEnds(Error),
+}
+
+type Judgement<T> = std::result::Result<T, Stop>;
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::TurnEnds(error)
+    }
+}
+
 /// Judges one proposal. Only what ends the turn is an error.
 pub(super) async fn judge(work: &Work, proposal: Proposal) -> Result<Judged> {
     tell_begun(work, &proposal);
-    let found = match find(work, &proposal).await? {
-        Ok(found) => found,
-        Err(error) => {
-            tell_cancelled(work, &proposal, NOT_AVAILABLE);
-            tell_failed(work, &proposal, NOT_AVAILABLE, 0, &error, false);
-            return Ok(Judged::Refused(proposal, error));
-        }
-    };
+    match permit(work, &proposal).await {
+        Ok(permit) => Ok(Judged::Permitted(permit)),
+        Err(Stop::Refused(error)) => Ok(Judged::Refused(proposal, error)),
+        Err(Stop::TurnEnds(error)) => Err(error),
+    }
+}
+
+async fn permit(work: &Work, proposal: &Proposal) -> Judgement<Permit> {
+    let found = find(work, proposal).await?;
     let bench = Bench {
         work,
         giver: &found.giver,
         tool: found.tool(),
     };
-    let (mut key, mut digest) = match bench.try_case(&proposal).await? {
-        Ok(passed) => passed,
-        Err(refusal) => return Ok(Judged::Refused(proposal, refusal)),
-    };
-    let mut call = bench.transform(&proposal).await?;
+    let (mut key, mut digest) = bench.try_case(proposal).await?;
+    let mut call = bench.transform(proposal).await?;
     if ArgsDigest::of(&call) != digest {
-        (key, digest) = match bench.try_case(&call).await? {
-            Ok(passed) => passed,
-            Err(refusal) => return Ok(Judged::Refused(proposal, refusal)),
-        };
-        call.tool_call_id = proposal.tool_call_id;
+        (key, digest) = bench.try_case(&call).await?;
+        call.tool_call_id.clone_from(&proposal.tool_call_id);
     }
     let passage = work.passage(Slot::ToolCallPre);
     work.hooks().observe(passage, &payload(&call)).await?;
-    let permit = Permit::of(found.giver.clone(), call, key, digest)?;
-    Ok(Judged::Permitted(permit))
+    Ok(Permit::of(found.giver.clone(), call, key, digest)?)
 }
 
-/// The tool that is meant. It may be one of a server that nobody has connected to yet.
-async fn find(work: &Work, proposal: &Proposal) -> Result<Result<Found>> {
+/// The tool that is meant. It may be one of a server that is not connected yet.
+async fn find(work: &Work, proposal: &Proposal) -> Judgement<ToolRef> {
     let (session, name) = (work.turn.session(), proposal.tool_name.as_str());
     let toolbox = session.toolbox(&work.turn.plugins());
     if let Some(found) = toolbox.find(name) {
-        return Ok(Ok(found));
+        return Ok(found);
     }
     let remote = session.mcp().tool(name);
-    let remote = executor::unless(work.voice.cancelled(), remote).await;
+    let remote = executor::or_cancelled(work.voice.cancelled(), remote).await;
     let found = remote.ok_or_else(|| work.voice.called_off())?;
-    Ok(found.transpose().unwrap_or_else(|| {
+    let found = found.transpose().unwrap_or_else(|| {
         let known = toolbox.specs().map(|tool| &*tool.name);
         Err(unknown(name, nearest(name, known)))
-    }))
+    });
+    found.map_err(|error| {
+        tell_cancelled(work, proposal, ToolCancelReason::ToolNotAvailable);
+        let failure = ToolFailure::before_start(FailureReason::ToolNotAvailable, &error);
+        failure.record(&work.voice, proposal);
+        Stop::Refused(error)
+    })
 }
 
 /// A model that calls what is not there has made a mistake in its call, and learns what it may have meant.
@@ -99,7 +114,7 @@ fn unknown(name: &str, near: Option<&str>) -> Error {
     let message = format!("there is no tool `{name}`{near}");
     Error::new(code.class, code.name, message)
         .with("toolName", name)
-        .with("reason", NOT_AVAILABLE)
+        .with("reason", ToolCancelReason::ToolNotAvailable.as_str())
         .with("cause", codes::TOOL_NOT_REGISTERED.name)
 }
 
@@ -135,22 +150,15 @@ struct No {
 
 impl Bench<'_> {
     /// The schema, the gate and the guards, for one set of arguments. A call that may not run has its result.
-    async fn try_case(&self, call: &Proposal) -> Result<Result<Won>> {
+    async fn try_case(&self, call: &Proposal) -> Judgement<Won> {
         let digest = ArgsDigest::of(call);
         if let Err(error) = self.fits(&call.args) {
-            tell_failed(self.work, call, "schema-violation", 0, &error, true);
-            return Ok(Err(error));
+            return Err(self.fail(call, FailureReason::SchemaViolation, error));
         }
         let key = match self.key(call).await {
-            Ok(Ok(key)) => key,
-            Err(end) => {
-                self.audit_end(call, None, &end);
-                return Err(end);
-            }
-            Ok(Err(error)) => {
-                tell_failed(self.work, call, keyless(&error), 0, &error, true);
-                return Ok(Err(error));
-            }
+            Ok(key) => key,
+            Err(Stop::Refused(error)) => return Err(self.fail(call, keyless(&error), error)),
+            Err(Stop::TurnEnds(end)) => return Err(self.end(call, None, end)),
         };
         let session = self.work.turn.session();
         let (mode, tool) = (session.facts().mode, &self.tool.name);
@@ -162,22 +170,11 @@ impl Bench<'_> {
             Some(_) if is_read => Ok(None),
             Some(key) => self.gate(call, key).await,
         };
-        let mut no = match verdict {
-            Ok(no) => no,
-            Err(end) => {
-                self.audit_end(call, key.as_deref(), &end);
-                return Err(end);
-            }
-        };
+        let mut no = verdict.map_err(|end| self.end(call, key.as_deref(), end))?;
         if no.is_none() {
             let passage = self.work.passage(Slot::ToolCallPre);
-            let denial = match self.work.hooks().guard(passage, &payload(call)).await {
-                Ok(denial) => denial,
-                Err(end) => {
-                    self.audit_end(call, key.as_deref(), &end);
-                    return Err(end);
-                }
-            };
+            let denial = self.work.hooks().guard(passage, &payload(call)).await;
+            let denial = denial.map_err(|end| self.end(call, key.as_deref(), end))?;
             no = denial.map(|denial| No {
                 source: "guard",
                 code: denial.code,
@@ -194,14 +191,27 @@ impl Bench<'_> {
                     let source = if is_read { "read-only" } else { "mode-gate" };
                     self.audit(call, key, "approve", source, None);
                 }
-                Ok(Ok((key, digest)))
+                Ok((key, digest))
             }
             Some(no) => {
                 let key = key.as_deref().unwrap_or_default();
                 self.audit(call, key, "deny", no.source, Some(&no.code));
-                Ok(Err(self.refuse(call, key, no)))
+                Err(Stop::Refused(self.refuse(call, key, no)))
             }
         }
+    }
+
+    /// The call failed before it started, and subscribers are told.
+    fn fail(&self, call: &Proposal, reason: FailureReason, error: Error) -> Stop {
+        let failure = ToolFailure::before_start(reason, &error);
+        failure.publish(&self.work.voice, call);
+        Stop::Refused(error)
+    }
+
+    /// The turn ends while the call is judged.
+    fn end(&self, call: &Proposal, key: Option<&str>, end: Error) -> Stop {
+        self.audit_end(call, key, &end);
+        Stop::TurnEnds(end)
     }
 
     fn fits(&self, args: &Value) -> Result<()> {
@@ -222,39 +232,36 @@ impl Bench<'_> {
     }
 
     /// What an approval of the call would cover; nothing for a tool that needs none.
-    async fn key(&self, call: &Proposal) -> Result<Result<Option<String>>> {
+    async fn key(&self, call: &Proposal) -> Judgement<Option<String>> {
         if !self.tool.gated {
-            return Ok(Ok(None));
+            return Ok(None);
         }
-        let derived = self.derive(call).await?;
-        let key = derived
-            .map_err(|error| self.underivable(error))
-            .and_then(|key| {
-                check_key(&key).map_err(|error| error.with("toolId", self.tool.name.as_str()))?;
-                Ok(Some(key))
-            });
-        Ok(key)
+        let key = self.derive(call).await?;
+        match check_key(&key) {
+            Ok(()) => Ok(Some(key)),
+            Err(error) => Err(Stop::Refused(error.with("toolId", self.tool.name.as_str()))),
+        }
     }
 
     /// Asks the tool; a stranger's on a thread of its own, because its code may block or never come back.
-    async fn derive(&self, call: &Proposal) -> Result<Result<String>> {
+    async fn derive(&self, call: &Proposal) -> Judgement<String> {
         let voice = &self.work.voice;
         let (giver, call) = (self.giver.clone(), call.clone());
-        let whose = giver.whose();
-        let derived = whose.drive(async move { giver.approval_key(&call.tool_name, &call.args) });
+        let code_origin = giver.code_origin();
+        let derived =
+            code_origin.drive(async move { giver.approval_key(&call.tool_name, &call.args) });
         let derived = async { derived.await.unwrap_or_else(|| Err(closed())) };
         let session = voice.session();
         let limit = session.rules().hook;
-        let in_time = in_time(&**session.timer(), limit, derived);
-        match executor::unless(voice.cancelled(), in_time).await {
-            None => Err(voice.called_off()),
-            Some(Some(derived)) => Ok(derived),
-            Some(None) => {
-                let code = &codes::EXECUTION_TIMEOUT;
-                let message = format!("it did not come back within {} ms", limit.as_millis());
-                Ok(Err(Error::new(code.class, code.name, message)))
-            }
-        }
+        let timed = with_timeout(&**session.timer(), limit, derived);
+        let derived = executor::or_cancelled(voice.cancelled(), timed).await;
+        let derived = derived.ok_or_else(|| voice.called_off())?;
+        let derived = derived.unwrap_or_else(|| {
+            let code = &codes::EXECUTION_TIMEOUT;
+            let message = format!("it did not come back within {} ms", limit.as_millis());
+            Err(Error::new(code.class, code.name, message))
+        });
+        derived.map_err(|error| Stop::Refused(self.underivable(error)))
     }
 
     /// A tool may refuse a call by itself before anyone is asked. Anything else is a fault of the tool.
@@ -285,7 +292,7 @@ impl Bench<'_> {
             workspace: rules.approvals.workspace(),
         };
         let mode = session.facts().mode;
-        let may_run = rules.lets_run(mode, asked).unwrap_or_else(|error| {
+        let may_run = rules.is_preapproved(mode, asked).unwrap_or_else(|error| {
             // What cannot be read approves nothing. The person is asked and told.
             let reason = "approvals of the project do not count";
             session
@@ -350,7 +357,7 @@ impl Bench<'_> {
         };
         if let Err(error) = approvals.remember(asked, scope) {
             // The yes stands, and holds for as long as it can be kept.
-            let reason = "the approval holds for this session only";
+            let reason = "the approval applies to this session only";
             session
                 .books()
                 .suppress(reason, self.work.turn.id(), &error);
@@ -391,12 +398,13 @@ impl Bench<'_> {
             .with("approvalKey", key)
             .with("source", no.source)
             .with("code", no.code);
-        tell_cancelled(self.work, call, "approval-denied");
-        tell_failed(self.work, call, "approval-denied", 0, &error, false);
+        tell_cancelled(self.work, call, ToolCancelReason::ApprovalDenied);
+        let failure = ToolFailure::before_start(FailureReason::ApprovalDenied, &error);
+        failure.record(&self.work.voice, call);
         error
     }
 
-    /// A turn that ends while a call is judged. That nobody was there to ask is on record already.
+    /// A turn that ends while a call is judged. The missing interactor is recorded already.
     fn audit_end(&self, call: &Proposal, key: Option<&str>, end: &Error) {
         let key = key.unwrap_or_default();
         if end.class() == Class::Cancellation.as_str() {
@@ -439,18 +447,18 @@ impl Bench<'_> {
 
 /// What the record says of a call that has no approval key: its arguments lead where the tool does not go, the tool
 /// refuses it for another reason, or the tool is at fault.
-fn keyless(error: &Error) -> &'static str {
+fn keyless(error: &Error) -> FailureReason {
     let is = |code: &Code| error.is(code.class, code.name);
     if is(&codes::APPROVAL_KEY_INVALID) || is(&codes::APPROVAL_KEY_DERIVATION_FAILED) {
-        "approval-key-failed"
+        FailureReason::ApprovalKeyFailed
     } else if is(&codes::TOOL_FORBIDDEN) || is(&codes::INPUT_INVALID) {
-        "normalize-failed"
+        FailureReason::NormalizeFailed
     } else {
-        "preflight-denied"
+        FailureReason::PreflightDenied
     }
 }
 
-/// Where nobody is there to be asked, the error says what would have let the call run.
+/// Without an interactor, the error says what would have let the call run.
 fn say_what_helps(error: Error, asked: Asked<'_>) -> Error {
     let code = &codes::HEADLESS_INTERACTION_REQUIRED;
     if !error.is(code.class, code.name) {

@@ -1,8 +1,8 @@
 //! The proof that a call may run, exactly as it was judged.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
+use data_encoding::HEXLOWER;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use stud_contract_meta::{Error, Result};
@@ -75,12 +75,7 @@ impl ArgsDigest {
 
 /// The SHA-256 of the canonical form of arguments, in hexadecimal digits: what the audit trail knows them by.
 pub(super) fn args_digest(args: &Value) -> String {
-    let digest = Sha256::digest(canonical::text(args).unwrap_or_default());
-    digest.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    HEXLOWER.encode(&Sha256::digest(canonical::text(args).unwrap_or_default()))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use stud_contract_hook::Slot;
 use stud_contract_meta::Result;
+use stud_host_api::events::TurnRendered;
 
 use super::{Work, misshapen};
 
@@ -31,12 +32,13 @@ pub(super) async fn render(work: &Work, text: String) -> Result<String> {
         .turn
         .record("assistant_message", Some("assistant"), payload)
         .await?;
-    let rendered = json!({
-        "turnId": work.turn.id(),
-        "text": text,
-        "monotonicTs": seq.to_string(),
-    });
-    work.turn.publish("TurnRendered", &rendered);
+    let rendered = TurnRendered {
+        monotonic_ts: seq.to_string(),
+        text,
+        turn_id: work.turn.id().to_owned(),
+    };
+    work.turn.publish(&rendered);
+    let text = rendered.text;
     work.pass(Slot::RenderPost, || shown(&text, seq)).await?;
     Ok(text)
 }

@@ -1,9 +1,9 @@
-//! What a request goes on from: the person's words, or the results of the tools that the model asked for.
+//! The tail of a request: the user's input, or the results of the tools that the model called.
 
 use serde::{Deserialize, Serialize};
 use stud_contract_provider::{Content, Message, Part, Role};
 
-/// What nobody has answered yet, as hooks before a request see it and may change it.
+/// The unanswered messages, as hooks before a request see them and may change them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "content", rename_all = "kebab-case")]
 pub(super) enum Prior {

@@ -1,7 +1,7 @@
 //! `SEND_REQUEST`: to the provider, and again if it fails for the moment.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use stud_abi::Stream;
@@ -9,6 +9,8 @@ use stud_contract_hook::Slot;
 use stud_contract_meta::{Capability, Error, Result};
 use stud_contract_provider::StreamEvent;
 use stud_diagnostics::Class;
+use stud_host_api::events::{ProviderRequestFailed, ProviderRequestStarted};
+use stud_runtime::clock::Stopwatch;
 
 use super::{Work, millis_since};
 use crate::activate::{Active, Running};
@@ -17,7 +19,7 @@ use crate::executor;
 use crate::ledger::closed;
 use crate::recorder;
 use crate::span::Span;
-use crate::timeout::rest;
+use crate::timeout::sleep;
 
 /// An answer on its way.
 pub(super) struct Answer {
@@ -30,7 +32,7 @@ pub(super) struct Answer {
 /// A provider that has begun to answer.
 pub(super) struct Answering {
     pub(super) answer: Answer,
-    pub(super) began: Instant,
+    pub(super) began: Stopwatch,
     pub(super) iteration: u32,
     /// Lasts until the answer is there.
     pub(super) span: Span,
@@ -48,7 +50,7 @@ pub(super) async fn send(work: &Work, request: Composed, iteration: u32) -> Resu
     let request = work.pass_request(Slot::SendRequestPre, request).await?;
     tell_started(work, &request, iteration);
     let span = Span::begin(work.turn.session().books(), SPAN, work.turn.id())?;
-    let began = Instant::now();
+    let began = Stopwatch::start();
     let (stream, first) = match persist(work, &provider, &request).await {
         Ok(answering) => answering,
         Err(error) => {
@@ -95,8 +97,8 @@ async fn persist(work: &Work, provider: &Arc<Active>, request: &Composed) -> Res
             retry.attempts + 1
         );
         session.books().suppress(&reason, work.turn.id(), &error);
-        let rested = rest(&**session.timer(), pause);
-        if executor::unless(work.voice.cancelled(), rested)
+        let rested = sleep(&**session.timer(), pause);
+        if executor::or_cancelled(work.voice.cancelled(), rested)
             .await
             .is_none()
         {
@@ -120,8 +122,8 @@ fn asked_for(error: &Error) -> Option<Duration> {
 async fn begin(work: &Work, provider: &Arc<Active>, payload: String) -> Result<Begun> {
     let cancelled = work.voice.cancelled();
     let cx = work.voice.call(cancelled.clone(), None);
-    let (whose, provider) = (provider.identity().whose(), provider.clone());
-    let begun = whose.drive(async move {
+    let (code_origin, provider) = (provider.identity().code_origin(), provider.clone());
+    let begun = code_origin.drive(async move {
         let Running::Provider(instance) = provider.running() else {
             return Err(provider.lacks("request"));
         };
@@ -131,7 +133,7 @@ async fn begin(work: &Work, provider: &Arc<Active>, payload: String) -> Result<B
         let first = first.map(StreamEvent::read).transpose()?;
         Ok((stream, first))
     });
-    let begun = executor::unless(cancelled, begun).await;
+    let begun = executor::or_cancelled(cancelled, begun).await;
     match begun {
         Some(begun) => begun.unwrap_or_else(|| Err(closed())),
         None => Err(work.voice.called_off()),
@@ -139,8 +141,11 @@ async fn begin(work: &Work, provider: &Arc<Active>, payload: String) -> Result<B
 }
 
 fn tell_started(work: &Work, request: &Composed, iteration: u32) {
-    let started = with_model(work, json!({"iteration": iteration}));
-    work.turn.publish("ProviderRequestStarted", &started);
+    work.turn.publish(&ProviderRequestStarted {
+        iteration,
+        model_id: work.model.model_id.clone(),
+        provider_id: work.model.provider_id.clone(),
+    });
     let record = with_model(
         work,
         json!({
@@ -154,26 +159,26 @@ fn tell_started(work: &Work, request: &Composed, iteration: u32) {
 }
 
 /// Tells that the exchange came to nothing.
-pub(super) fn tell_failed(work: &Work, began: Instant, error: &Error) {
-    let mut failed = with_model(
-        work,
-        json!({
-            "errorClass": error.class(),
-            "errorCode": error.code(),
-            "message": error.message(),
-            "durationMs": millis_since(began),
-        }),
-    );
+pub(super) fn tell_failed(work: &Work, began: Stopwatch, error: &Error) {
+    let failed = ProviderRequestFailed {
+        duration_ms: millis_since(began),
+        error_class: error.class().to_owned(),
+        error_code: error.code().to_owned(),
+        message: error.message().to_owned(),
+        model_id: work.model.model_id.clone(),
+        provider_id: work.model.provider_id.clone(),
+    };
     match error.code() {
         "MissingToolCalling" => work.found(Capability::ToolCalling, false),
         "MissingStreaming" => work.found(Capability::Streaming, false),
         _ => {}
     }
-    // Whoever calls a request off says nothing about the provider, and one that answers nonsense was reached.
+    // A cancellation says nothing about the provider, and one that answers nonsense was reached.
     if error.class() == Class::ProviderTransient.as_str() {
         work.turn.session().metrics().reached_provider(false);
     }
-    work.turn.publish("ProviderRequestFailed", &failed);
+    work.turn.publish(&failed);
+    let mut failed = json!(failed);
     failed["finishReason"] = "error".into();
     failed["error"] = recorder::told(error);
     work.voice

@@ -1,7 +1,7 @@
 //! `STREAM_RESPONSE`: what the model says, piece by piece.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use stud_contract_hook::{FiringMode, Slot};
@@ -9,6 +9,11 @@ use stud_contract_meta::{Capability, Error, Result};
 use stud_contract_provider::{FinishReason, StreamEvent, Usage};
 use stud_contract_session_store::Durability;
 use stud_diagnostics::codes;
+use stud_host_api::events::{
+    CacheHit, CacheMiss, ProviderReasoningStreamed, ProviderRequestCompleted,
+    ProviderTokensStreamed, ToolInvocationProposed,
+};
+use stud_runtime::clock::Stopwatch;
 
 use super::send::{Answer, Answering, tell_failed, with_model};
 use super::{Work, forbidden, millis_since, misshapen};
@@ -16,13 +21,13 @@ use crate::executor;
 use crate::hooks::{Hooks, Passage};
 use crate::ledger::{Draft, closed};
 use crate::runtime_snapshot::Spent;
-use crate::session::Voice;
+use crate::session::TurnHandle;
 
 /// What the model said.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     pub(super) text: String,
-    /// The tool calls it wants, if it wants to go on with their results.
+    /// The tool calls it wants, if it wants to continue with their results.
     pub(super) proposals: Vec<Proposal>,
     output_tokens: u64,
     usage: Option<Usage>,
@@ -30,22 +35,7 @@ pub(super) struct Said {
 }
 
 /// A tool call that the model proposes.
-#[derive(Debug, Clone)]
-pub(super) struct Proposal {
-    pub(super) tool_call_id: String,
-    pub(super) tool_name: String,
-    pub(super) args: Value,
-}
-
-impl Proposal {
-    pub(super) fn to_value(&self) -> Value {
-        json!({
-            "toolCallId": self.tool_call_id,
-            "toolName": self.tool_name,
-            "args": self.args,
-        })
-    }
-}
+pub(super) type Proposal = ToolInvocationProposed;
 
 /// Listens until the model is done, and tells of each piece as it comes.
 pub(super) async fn stream(work: &Work, answering: Answering) -> Result<Said> {
@@ -81,7 +71,7 @@ pub(super) async fn stream(work: &Work, answering: Answering) -> Result<Said> {
     let closing = || {
         json!({
             "assistantText": said.text,
-            "toolCalls": said.proposals.iter().map(Proposal::to_value).collect::<Value>(),
+            "toolCalls": said.proposals,
             "finishReason": said.finish,
         })
     };
@@ -90,42 +80,45 @@ pub(super) async fn stream(work: &Work, answering: Answering) -> Result<Said> {
         remember(work, &said).await?;
     }
     for proposal in &said.proposals {
-        work.turn
-            .publish("ToolInvocationProposed", &proposal.to_value());
+        work.turn.publish(proposal);
     }
     Ok(said)
 }
 
 /// Writes down what the model said on the way to its tools. Its last words are written down when they are shown.
 async fn remember(work: &Work, said: &Said) -> Result<()> {
-    let calls = said.proposals.iter().map(Proposal::to_value);
-    let payload = json!({"text": said.text, "toolCalls": calls.collect::<Value>()});
+    let payload = json!({"text": said.text, "toolCalls": said.proposals});
     work.turn
         .record("assistant_message", Some("assistant"), payload)
         .await?;
     Ok(())
 }
 
-fn tell_completed(work: &Work, began: Instant, said: &Said) {
-    let mut done = with_model(
-        work,
-        json!({
-            "finishReason": said.finish,
-            "assistantText": said.text,
-            "outputTokens": said.output_tokens,
-            "durationMs": millis_since(began),
-        }),
-    );
+fn tell_completed(work: &Work, began: Stopwatch, said: &Said) {
+    let (model_id, provider_id) = (&work.model.model_id, &work.model.provider_id);
+    let done = ProviderRequestCompleted {
+        assistant_text: said.text.clone(),
+        duration_ms: millis_since(began),
+        finish_reason: said.finish.map(|reason| reason.as_str().to_owned()),
+        model_id: model_id.clone(),
+        output_tokens: said.output_tokens,
+        provider_id: provider_id.clone(),
+    };
     work.turn.session().metrics().reached_provider(true);
-    work.turn.publish("ProviderRequestCompleted", &done);
+    work.turn.publish(&done);
+    let mut done = json!(done);
     if let Some(usage) = &said.usage {
         match usage.cached_input_tokens {
             None => {}
-            Some(0) => work.turn.publish("CacheMiss", &with_model(work, json!({}))),
-            Some(cached) => {
-                let hit = with_model(work, json!({"cachedInputTokens": cached}));
-                work.turn.publish("CacheHit", &hit);
-            }
+            Some(0) => work.turn.publish(&CacheMiss {
+                model_id: model_id.clone(),
+                provider_id: provider_id.clone(),
+            }),
+            Some(cached) => work.turn.publish(&CacheHit {
+                cached_input_tokens: cached,
+                model_id: model_id.clone(),
+                provider_id: provider_id.clone(),
+            }),
         }
         done["usage"] = json!(usage);
     }
@@ -144,12 +137,13 @@ async fn listen(work: &Work, answer: Answer) -> Result<Said> {
         voice: work.voice.clone(),
         hooks: work.hooks(),
         said: Said::default(),
-        journaled: 0,
-        journaled_at: Instant::now(),
+        spoken: Pieces::of("assistant_delta"),
+        thought: String::new(),
+        reasoned: Pieces::of("assistant_thinking"),
     };
-    let whose = answer.provider.identity().whose();
-    let heard = whose.drive(ear.hear(answer));
-    match executor::unless(work.voice.cancelled(), heard).await {
+    let code_origin = answer.provider.identity().code_origin();
+    let heard = code_origin.drive(ear.hear(answer));
+    match executor::or_cancelled(work.voice.cancelled(), heard).await {
         Some(heard) => heard.unwrap_or_else(|| Err(closed())),
         None => Err(work.voice.called_off()),
     }
@@ -157,12 +151,68 @@ async fn listen(work: &Work, answer: Answer) -> Result<Said> {
 
 /// Takes in what a provider streams.
 struct Ear {
-    voice: Voice,
+    voice: TurnHandle,
     hooks: Arc<Hooks>,
     said: Said,
-    /// How much of the text is in the journal, and since when.
-    journaled: usize,
-    journaled_at: Instant,
+    /// How much of the text is in the journal.
+    spoken: Pieces,
+    /// What the model thought, which is in no message.
+    thought: String,
+    reasoned: Pieces,
+}
+
+/// A text that is written down piece by piece while it comes, so that one that is cut short is not lost with the process.
+struct Pieces {
+    /// The kind of its records.
+    kind: &'static str,
+    /// How much of it is in the journal, and since when.
+    written: usize,
+    at: Stopwatch,
+}
+
+impl Pieces {
+    fn of(kind: &'static str) -> Self {
+        Self {
+            kind,
+            written: 0,
+            at: Stopwatch::start(),
+        }
+    }
+
+    /// Writes down what has come of `text`, unless that is too little to be worth a record.
+    fn write(&mut self, text: &str, voice: &TurnHandle) {
+        const OFTEN_ENOUGH: Duration = Duration::from_millis(50);
+        const LARGE_ENOUGH: usize = 64 << 10;
+        let text = &text[self.written..];
+        if self.at.elapsed() < OFTEN_ENOUGH && text.len() < LARGE_ENOUGH {
+            return;
+        }
+        // A piece ends with a word where it can, and never inside what may be a secret that the redactor knows.
+        let whole = voice.session().books().redactor.whole_until(text);
+        let end = text[..whole].rfind(char::is_whitespace).unwrap_or(whole);
+        self.put(&text[..end], voice);
+    }
+
+    /// Writes down the rest of `text`.
+    fn write_rest(&mut self, text: &str, voice: &TurnHandle) {
+        self.put(&text[self.written..], voice);
+    }
+
+    fn put(&mut self, piece: &str, voice: &TurnHandle) {
+        if piece.is_empty() {
+            return;
+        }
+        let draft = Draft {
+            kind: self.kind,
+            correlation_id: Some(voice.turn_id().to_owned()),
+            ext_id: None,
+            payload: json!({"text": piece}),
+        };
+        self.written += piece.len();
+        self.at = Stopwatch::start();
+        let ledger = &voice.session().books().ledger;
+        ledger.commit(vec![draft], Durability::Written, |_| {});
+    }
 }
 
 impl Ear {
@@ -178,7 +228,7 @@ impl Ear {
                 return Err(self.voice.called_off());
             }
             if self.said.finish.is_some() {
-                return Err(violation("goes on after its finish"));
+                return Err(violation("continues after its finish"));
             }
             self.take(event).await?;
             let item = stream.next().await;
@@ -195,8 +245,9 @@ impl Ear {
         match event {
             StreamEvent::TextDelta { delta } => self.take_text(delta).await?,
             StreamEvent::ThinkingDelta { delta } => {
-                self.voice
-                    .publish("ProviderReasoningStreamed", &json!({"delta": delta}));
+                self.thought.push_str(&delta);
+                self.reasoned.write(&self.thought, &self.voice);
+                self.voice.publish(&ProviderReasoningStreamed { delta });
             }
             StreamEvent::ToolCall {
                 tool_call_id,
@@ -222,7 +273,10 @@ impl Ear {
                 said.output_tokens = usage.output_tokens;
                 said.usage = Some(usage);
             }
-            StreamEvent::Finish { reason } => self.said.finish = Some(reason),
+            StreamEvent::Finish { reason } => {
+                self.reasoned.write_rest(&self.thought, &self.voice);
+                self.said.finish = Some(reason);
+            }
             // A piece that a newer provider sends and this core does not know changes nothing.
             _ => {}
         }
@@ -239,10 +293,16 @@ impl Ear {
             output: 1,
             text: &delta,
         });
-        let payload = json!({"delta": delta, "cumulativeOutputTokens": said.output_tokens});
-        self.voice.publish("ProviderTokensStreamed", &payload);
+        let streamed = ProviderTokensStreamed {
+            cumulative_output_tokens: said.output_tokens,
+            delta,
+        };
+        self.voice.publish(&streamed);
+        let delta = streamed.delta;
         said.text.push_str(&delta);
-        self.journal();
+        // What was thought comes before what is said about it.
+        self.reasoned.write_rest(&self.thought, &self.voice);
+        self.spoken.write(&self.said.text, &self.voice);
         self.look(&delta).await
     }
 
@@ -276,31 +336,6 @@ impl Ear {
             slot,
             mode: FiringMode::PerToken,
         }
-    }
-
-    /// Writes the text down in pieces, so that an answer that is cut short is not lost with the process.
-    fn journal(&mut self) {
-        const OFTEN_ENOUGH: Duration = Duration::from_millis(50);
-        const LARGE_ENOUGH: usize = 64 << 10;
-        let unwritten = self.said.text.len() - self.journaled;
-        if self.journaled_at.elapsed() < OFTEN_ENOUGH && unwritten < LARGE_ENOUGH {
-            return;
-        }
-        // A piece ends with a word, so that a secret the redactor knows is not cut in two.
-        let text = &self.said.text[self.journaled..];
-        let Some(end) = text.rfind(char::is_whitespace) else {
-            return;
-        };
-        let draft = Draft {
-            kind: "assistant_delta",
-            correlation_id: Some(self.voice.turn_id().to_owned()),
-            ext_id: None,
-            payload: json!({"text": text[..end]}),
-        };
-        self.journaled += end;
-        self.journaled_at = Instant::now();
-        let ledger = &self.voice.session().books().ledger;
-        ledger.commit(vec![draft], Durability::Written, |_| {});
     }
 }
 

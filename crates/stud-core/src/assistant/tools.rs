@@ -3,34 +3,36 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use stud_contract_hook::{FiringMode, Slot};
 use stud_contract_meta::{Error, Result};
 use stud_contract_tool::{Envelope, Output};
 use stud_diagnostics::{Class, Diagnostic, codes};
+use stud_host_api::events::{
+    ToolCancelReason, ToolInvocationCancelled, ToolInvocationStarted, ToolInvocationSucceeded,
+};
+use stud_runtime::clock::Stopwatch;
 
 use super::authority::{Judged, judge};
 use super::permit::Permit;
 use super::stream::Proposal;
+use super::tool_failure::{FailureReason, ToolFailure};
 use super::{Work, is_halt, millis_since};
-use crate::executor::{self, InOrder};
+use crate::executor::{self, FuturesOrdered};
 use crate::hooks::{Hooks, Passage};
 use crate::ledger::closed;
 use crate::platform;
-use crate::runtime_snapshot::Outcome;
-use crate::session::{Ending, Voice};
+use crate::runtime_snapshot::ToolOutcome;
+use crate::session::{Ending, TurnHandle};
 use crate::sync::AtomicBool;
-use crate::timeout::in_time;
+use crate::timeout::with_timeout;
 use crate::timer::Timer;
 use crate::tool_registry::ToolSource;
 
 /// The class of what went wrong in a session that a tool had opened. It is one of a tool's results and of nothing else.
 const OF_DELEGATES: &str = "Subagent";
-
-/// Why a call ends that has done nothing wrong.
-const ENDED_WITH_TURN: &str = "session-cancelled";
 
 /// Serves the proposals of one answer. Each gets its result, unless the turn halts.
 pub(super) async fn serve(work: &Work, proposals: Vec<Proposal>) -> Result<()> {
@@ -46,7 +48,8 @@ pub(super) async fn serve(work: &Work, proposals: Vec<Proposal>) -> Result<()> {
     if let Err(end) = announce(work, &judged).await {
         for judged in &judged {
             if let Judged::Permitted(permit) = judged {
-                tell_failed(work, &permit.call, ENDED_WITH_TURN, 0, &end, false);
+                let failure = ToolFailure::before_start(FailureReason::SessionCancelled, &end);
+                failure.record(&work.voice, &permit.call);
             }
         }
         return Err(end);
@@ -61,7 +64,7 @@ pub(super) async fn serve(work: &Work, proposals: Vec<Proposal>) -> Result<()> {
             }
         }
     });
-    let mut calls: InOrder<_> = calls.collect();
+    let mut calls: FuturesOrdered<_> = calls.collect();
     let mut end = Ok(());
     while let Some((proposal, ended)) = calls.next().await {
         match ended {
@@ -79,7 +82,7 @@ pub(super) async fn serve(work: &Work, proposals: Vec<Proposal>) -> Result<()> {
 enum Ended {
     /// A result, for the model.
     Result(Result<Output>),
-    /// Something the turn cannot go on from.
+    /// Something the turn cannot continue from.
     Turn(Error),
 }
 
@@ -101,11 +104,12 @@ async fn stop(
     }
     left.push(current);
     for begun in &left {
-        tell_failed(work, begun, ENDED_WITH_TURN, 0, &end, false);
+        let failure = ToolFailure::before_start(FailureReason::SessionCancelled, &end);
+        failure.record(&work.voice, begun);
     }
     left.extend(waiting);
     for proposal in left {
-        tell_cancelled(work, &proposal, ENDED_WITH_TURN);
+        tell_cancelled(work, &proposal, ToolCancelReason::SessionCancelled);
         if !halted {
             conclude(work, &proposal, &Err(end.clone())).await?;
         }
@@ -116,13 +120,13 @@ async fn stop(
 /// The intent comes first: whatever happens now, it is known which tools may have run.
 async fn announce(work: &Work, judged: &[Judged]) -> Result<()> {
     let permitted = judged.iter().filter_map(|judged| match judged {
-        Judged::Permitted(permit) => Some(permit.call.to_value()),
+        Judged::Permitted(permit) => Some(json!(permit.call)),
         Judged::Refused(..) => None,
     });
     work.turn.record_all("tool_call", permitted.collect()).await
 }
 
-/// Writes down what came of a proposal. Each has its result, because no model goes on from one that has none.
+/// Writes down what came of a proposal. Each has its result, because no model continues from a call without one.
 async fn conclude(work: &Work, proposal: &Proposal, result: &Result<Output>) -> Result<()> {
     let content = match result {
         Ok(output) => {
@@ -159,18 +163,19 @@ fn told(error: &Error) -> Value {
 }
 
 /// Runs what is permitted, and lets hooks see what came of it.
-async fn run(voice: &Voice, hooks: &Hooks, permit: Permit, alone: bool) -> (Proposal, Ended) {
+async fn run(voice: &TurnHandle, hooks: &Hooks, permit: Permit, alone: bool) -> (Proposal, Ended) {
     let key = permit.approval_key.clone();
     let spare = permit.call.clone();
     let (giver, call) = match permit.redeem() {
         Ok(redeemed) => redeemed,
         Err(error) => {
-            failed(voice, &spare, "approval-denied", 0, &error, false);
+            let failure = ToolFailure::before_start(FailureReason::ApprovalDenied, &error);
+            failure.record(voice, &spare);
             return (spare, Ended::Result(Err(error)));
         }
     };
-    voice.publish("ToolInvocationStarted", &started(&call));
-    let began = (Instant::now(), platform::now());
+    voice.publish(&started(&call));
+    let began = (Stopwatch::start(), platform::now());
     let done = execute(voice, &giver, &call, alone).await;
     let ended = match done {
         Done::Result(result) => {
@@ -179,18 +184,17 @@ async fn run(voice: &Voice, hooks: &Hooks, permit: Permit, alone: bool) -> (Prop
                 key: key.as_deref(),
                 began,
             };
-            match seen.by(voice, hooks, result).await {
-                Ok(result) => {
-                    tell_ended(voice, &call, began.0, &result);
-                    Ended::Result(result)
-                }
-                Err(end) => {
-                    tell_stopped(voice, &call, began.0, &end);
-                    Ended::Turn(end)
-                }
+            let ended = match seen.by(voice, hooks, result).await {
+                Ok(ended) => ended,
+                Err(end) => Ended::Turn(end),
+            };
+            match &ended {
+                Ended::Result(result) => tell_ended(voice, &call, began.0, result),
+                Ended::Turn(end) => tell_stopped(voice, &call, began.0, end),
             }
+            ended
         }
-        // Nobody is there who could be asked, so the turn cannot go on.
+        // No interactor is attached, so the turn cannot continue.
         Done::CalledOff(end) | Done::Halted(end) => {
             tell_stopped(voice, &call, began.0, &end);
             Ended::Turn(end)
@@ -207,7 +211,12 @@ enum Done {
 
 /// On a thread of its own, because a tool's code may block or never come back. Only a brief call that no other has to
 /// wait for is run on the spot: two threads take longer to wake than it takes.
-async fn execute(voice: &Voice, giver: &Arc<dyn ToolSource>, call: &Proposal, alone: bool) -> Done {
+async fn execute(
+    voice: &TurnHandle,
+    giver: &Arc<dyn ToolSource>,
+    call: &Proposal,
+    alone: bool,
+) -> Done {
     let session = voice.session();
     let ext_id = giver.ext_id();
     let scope = session.scopes().begin_tool(ext_id, &call.tool_call_id);
@@ -232,13 +241,13 @@ async fn execute(voice: &Voice, giver: &Arc<dyn ToolSource>, call: &Proposal, al
         let done = if alone && giver.is_brief(&call.tool_name) {
             Some(on_the_spot(&**session.timer(), limit, time_is_up, running).await)
         } else {
-            executor::elsewhere(running).await
+            executor::spawn_future(running).await
         };
         done.unwrap_or_else(|| Err(closed()))
             .and_then(Envelope::into_result)
     };
     let patient = patiently(voice, ext_id, limit, running);
-    let done = executor::unless(voice.cancelled(), patient).await;
+    let done = executor::or_cancelled(voice.cancelled(), patient).await;
     session.scopes().end_tool(ext_id, &call.tool_call_id);
     // Its prompts end with the call, but for one that it wants to stay open.
     let returned = match &done {
@@ -267,7 +276,7 @@ async fn execute(voice: &Voice, giver: &Arc<dyn ToolSource>, call: &Proposal, al
     }
 }
 
-/// Runs a tool on this thread. Nobody looks at the clock until it first waits for something, so `time_is_up` is called
+/// Runs a tool on this thread. The timeout is not checked until it first waits for something, so `time_is_up` is called
 /// from elsewhere when it is.
 fn on_the_spot<T>(
     timer: &dyn Timer,
@@ -302,10 +311,10 @@ fn typed(error: Error) -> Error {
         .with("cause", cause)
 }
 
-/// Waits for a tool, but not longer than `limit`. The time in which it waits for a person does not count, and whoever
+/// Waits for a tool, but not longer than `limit`. Time spent waiting for the user is excluded, and a call that
 /// has just been answered has all of its time before it.
 async fn patiently<T>(
-    voice: &Voice,
+    voice: &TurnHandle,
     ext_id: &str,
     limit: Duration,
     running: impl Future<Output = T>,
@@ -314,7 +323,7 @@ async fn patiently<T>(
     let mut running = std::pin::pin!(running);
     loop {
         let before = prompts.settled_of(ext_id);
-        let done = in_time(&**timer, limit, running.as_mut()).await;
+        let done = with_timeout(&**timer, limit, running.as_mut()).await;
         let has_waited = || prompts.is_asking(ext_id) || prompts.settled_of(ext_id) != before;
         if done.is_some() || !has_waited() {
             return done;
@@ -323,7 +332,7 @@ async fn patiently<T>(
 }
 
 /// A tool that does not come back is named and left where it is.
-fn left_behind(voice: &Voice, ext_id: &str, call: &Proposal, limit: Duration) -> Error {
+fn left_behind(voice: &TurnHandle, ext_id: &str, call: &Proposal, limit: Duration) -> Error {
     let limit = limit.as_millis();
     let message = format!("`{}` did not come back within {limit} ms", call.tool_name);
     let code = &codes::EXECUTION_TIMEOUT;
@@ -339,19 +348,15 @@ fn left_behind(voice: &Voice, ext_id: &str, call: &Proposal, limit: Duration) ->
 struct Seen<'a> {
     call: &'a Proposal,
     key: Option<&'a str>,
-    began: (Instant, std::time::SystemTime),
+    began: (Stopwatch, std::time::SystemTime),
 }
 
 impl Seen<'_> {
-    async fn by(
-        &self,
-        voice: &Voice,
-        hooks: &Hooks,
-        result: Result<Output>,
-    ) -> Result<Result<Output>> {
+    /// Lets the hooks see the result, and change it. A hook that fails ends the turn.
+    async fn by(&self, voice: &TurnHandle, hooks: &Hooks, result: Result<Output>) -> Result<Ended> {
         let slot = Slot::ToolCallPost;
         if !hooks.any(slot, FiringMode::PerCall) {
-            return Ok(result);
+            return Ok(Ended::Result(result));
         }
         let passage = Passage {
             voice,
@@ -362,11 +367,11 @@ impl Seen<'_> {
         let after = hooks.transform(passage, before.clone()).await?;
         hooks.observe(passage, &after).await?;
         if after["result"] == before["result"] {
-            return Ok(result);
+            return Ok(Ended::Result(result));
         }
         let changed: Envelope = serde_json::from_value(after["result"].clone())
             .map_err(|error| super::misshapen(slot, &error))?;
-        Ok(changed.into_result())
+        Ok(Ended::Result(changed.into_result()))
     }
 
     fn payload(&self, result: &Result<Output>) -> Value {
@@ -385,94 +390,73 @@ impl Seen<'_> {
     }
 }
 
-fn tell_ended(voice: &Voice, call: &Proposal, began: Instant, result: &Result<Output>) {
+fn tell_ended(voice: &TurnHandle, call: &Proposal, began: Stopwatch, result: &Result<Output>) {
     let duration = millis_since(began);
     match result {
         Ok(_) => {
-            let payload = json!({
-                "toolCallId": call.tool_call_id,
-                "toolName": call.tool_name,
-                "durationMs": duration,
-            });
-            voice.audit("ToolInvocation", Some("ToolCallSucceeded"), payload.clone());
+            let succeeded = ToolInvocationSucceeded {
+                duration_ms: duration,
+                tool_call_id: call.tool_call_id.clone(),
+                tool_name: call.tool_name.clone(),
+            };
+            voice.audit(
+                "ToolInvocation",
+                Some("ToolCallSucceeded"),
+                json!(succeeded),
+            );
             let metrics = voice.session().metrics();
-            metrics.tool_invoked(&call.tool_name, Outcome::Succeeded);
-            voice.publish("ToolInvocationSucceeded", &payload);
+            metrics.tool_invoked(&call.tool_name, ToolOutcome::Succeeded);
+            voice.publish(&succeeded);
         }
-        Err(error) => failed(voice, call, "execution-failed", duration, error, true),
+        Err(error) => {
+            ToolFailure::after(duration, FailureReason::ExecutionFailed, error)
+                .publish(voice, call);
+        }
     }
 }
 
 /// Puts on record that a call is taken up, before anything is found out about it. Each has its end there as well.
 pub(super) fn tell_begun(work: &Work, call: &Proposal) {
     let voice = &work.voice;
-    voice.audit("ToolInvocation", Some("ToolCallStarted"), started(call));
+    voice.audit(
+        "ToolInvocation",
+        Some("ToolCallStarted"),
+        json!(started(call)),
+    );
 }
 
-fn started(call: &Proposal) -> Value {
-    json!({
-        "toolCallId": call.tool_call_id,
-        "toolName": call.tool_name,
-        "argsSummary": summary(&call.args),
-    })
-}
-
-/// Puts on record that a call failed before or while it ran. A call that was only not allowed is not told as failed.
-pub(super) fn tell_failed(
-    work: &Work,
-    call: &Proposal,
-    reason: &str,
-    duration: u64,
-    error: &Error,
-    told: bool,
-) {
-    failed(&work.voice, call, reason, duration, error, told);
-}
-
-fn failed(voice: &Voice, call: &Proposal, reason: &str, duration: u64, error: &Error, told: bool) {
-    let mut payload = json!({
-        "toolCallId": call.tool_call_id,
-        "toolName": call.tool_name,
-        "durationMs": duration,
-        "errorClass": error.class(),
-        "errorCode": error.code(),
-        "message": error.message(),
-    });
-    if told {
-        let metrics = voice.session().metrics();
-        metrics.tool_invoked(&call.tool_name, Outcome::Failed);
-        voice.publish("ToolInvocationFailed", &payload);
+fn started(call: &Proposal) -> ToolInvocationStarted {
+    ToolInvocationStarted {
+        args_summary: summary(&call.args),
+        tool_call_id: call.tool_call_id.clone(),
+        tool_name: call.tool_name.clone(),
     }
-    payload["reason"] = reason.into();
-    voice.audit("ToolInvocation", Some("ToolCallFailed"), payload);
 }
 
-pub(super) fn tell_cancelled(work: &Work, call: &Proposal, reason: &str) {
-    work.turn
-        .publish("ToolInvocationCancelled", &cancelled(call, reason));
+pub(super) fn tell_cancelled(work: &Work, call: &Proposal, reason: ToolCancelReason) {
+    work.turn.publish(&cancelled(call, reason));
 }
 
-fn cancelled(call: &Proposal, reason: &str) -> Value {
-    json!({
-        "toolCallId": call.tool_call_id,
-        "toolName": call.tool_name,
-        "reason": reason,
-    })
+fn cancelled(call: &Proposal, reason: ToolCancelReason) -> ToolInvocationCancelled {
+    ToolInvocationCancelled {
+        reason,
+        tool_call_id: call.tool_call_id.clone(),
+        tool_name: call.tool_name.clone(),
+    }
 }
 
 /// The turn ends while a tool runs, and what began has its end on record.
-fn tell_stopped(voice: &Voice, call: &Proposal, began: Instant, end: &Error) {
+fn tell_stopped(voice: &TurnHandle, call: &Proposal, began: Stopwatch, end: &Error) {
     let duration = millis_since(began);
     if matches!(Ending::of(end.clone()), Ending::Failed(_)) {
-        failed(voice, call, "hook-failed", duration, end, true);
+        ToolFailure::after(duration, FailureReason::HookFailed, end).publish(voice, call);
         return;
     }
-    let reason = ENDED_WITH_TURN;
-    failed(voice, call, reason, duration, end, false);
+    ToolFailure::after(duration, FailureReason::SessionCancelled, end).record(voice, call);
     // The turn's own voice is silent by now, and this is still to be told.
     let books = voice.session().books();
-    let payload = cancelled(call, reason);
-    books.publish("ToolInvocationCancelled", voice.turn_id(), &payload);
+    let cancelled = cancelled(call, ToolCancelReason::SessionCancelled);
+    books.publish(voice.turn_id(), &cancelled);
 }
 
 /// The arguments in one line, for people.

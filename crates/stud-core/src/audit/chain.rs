@@ -1,6 +1,5 @@
 //! Going along a trail from its first record, and finding where it was changed.
 
-use std::fmt;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -8,92 +7,13 @@ use std::path::Path;
 use stud_diagnostics::{Diagnostic, codes, printable};
 use stud_host_api::audit::AuditRecord;
 
-use super::line::{self, GENESIS, LONGEST};
+use super::line::{self, GENESIS};
+use super::reason::{LONGEST, Reason};
 use super::sink::next_line;
 
-/// Why a line is not the one that was written there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
-    /// The file cannot be read.
-    Unreadable(String),
-    /// It is no record at all.
-    NotARecord(String),
-    /// It is longer than any record.
-    TooLong,
-    /// Its members are not written in canonical form.
-    NotCanonical,
-    /// Its hash is not the hash of what it says: the record was edited.
-    Altered,
-    /// Its number is not the next one: records were removed, added, or put in another order.
-    OutOfSequence {
-        /// The number that was due.
-        expected: u64,
-    },
-    /// It does not hold the hash of the record before it: that one, or this one, was put in another's place.
-    Unchained,
-    /// It belongs to another session.
-    OtherSession {
-        /// The session it belongs to.
-        found: String,
-    },
-    /// The file ends before the line does, as after a crash. This is no sign that anybody changed anything.
-    Torn {
-        /// How much of the record is there.
-        bytes: u64,
-    },
-}
-
-impl Reason {
-    /// The word for programs.
-    pub const fn word(&self) -> &'static str {
-        match self {
-            Self::Unreadable(_) => "unreadable",
-            Self::NotARecord(_) => "notARecord",
-            Self::TooLong => "tooLong",
-            Self::NotCanonical => "notCanonical",
-            Self::Altered => "altered",
-            Self::OutOfSequence { .. } => "outOfSequence",
-            Self::Unchained => "unchained",
-            Self::OtherSession { .. } => "otherSession",
-            Self::Torn { .. } => "torn",
-        }
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable(why) => write!(f, "it cannot be read: {}", printable(why)),
-            Self::NotARecord(why) => write!(f, "this is no record: {}", printable(why)),
-            Self::TooLong => write!(f, "this is longer than any record, {LONGEST} bytes"),
-            Self::NotCanonical => f.write_str("this record is not in canonical form"),
-            Self::Altered => {
-                f.write_str("this record was edited: its hash is that of another text")
-            }
-            Self::OutOfSequence { expected } => {
-                write!(
-                    f,
-                    "record {expected} should be here: records were removed, added or moved"
-                )
-            }
-            Self::Unchained => f.write_str(
-                "this record does not follow from the one before it: one of the two was replaced",
-            ),
-            Self::OtherSession { found } => {
-                write!(f, "this record belongs to session `{}`", printable(found))
-            }
-            Self::Torn { bytes } => {
-                write!(
-                    f,
-                    "the last record was not written to its end; {bytes} bytes of it are here"
-                )
-            }
-        }
-    }
-}
-
 /// Where a trail stops being the one that was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
 pub struct Broken {
     /// The line, from 1; 0 if there was none to read.
     pub line: u64,
@@ -150,14 +70,6 @@ impl Broken {
     }
 }
 
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.reason)
-    }
-}
-
-impl std::error::Error for Broken {}
-
 /// A trail that is the one that was written, up to where it ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
@@ -186,12 +98,12 @@ pub struct Step {
 
 /// The lines of a trail, each held against the one before it.
 ///
-/// It goes on behind a line that is wrong, taking it at its word, so that everything can still be shown.
+/// It continues after an invalid line, trusting that line's hash, so that everything can still be shown.
 #[derive(Debug)]
 pub struct Chain {
     reader: Option<BufReader<File>>,
     line: u64,
-    /// The number and the hash to go on from, if the line before could be read.
+    /// The number and the hash to continue from, if the line before could be read.
     before: Option<(u64, String)>,
     session_id: Option<String>,
 }

@@ -4,16 +4,13 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use stud_host_api::audit::AuditRecord;
 
-use super::chain::Reason;
+use super::reason::Reason;
 
 /// What the first record has in place of the hash of the one before it.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// No record is longer, in bytes.
-pub(super) const LONGEST: u64 = 4 * 1024 * 1024;
-
 /// A line ready to be written.
-pub(super) struct Line {
+pub(super) struct RecordLine {
     /// With its line end.
     pub(super) bytes: Vec<u8>,
     pub(super) hash: String,
@@ -23,7 +20,7 @@ pub(super) struct Line {
 ///
 /// Only the payload can hold anything that is hard to write canonically; the members around it are text and small
 /// numbers, and their order is fixed. A reader that canonicalizes the whole line gets the same bytes.
-pub(super) fn write(record: &AuditRecord, payload: &str, seq: u64, prev_hash: &str) -> Line {
+pub(super) fn write(record: &AuditRecord, payload: &str, seq: u64, prev_hash: &str) -> RecordLine {
     let mut text = Members(Vec::with_capacity(payload.len() + 640));
     text.string("actor", &record.actor);
     text.string("class", &record.class);
@@ -46,7 +43,7 @@ pub(super) fn write(record: &AuditRecord, payload: &str, seq: u64, prev_hash: &s
     let member = [",\"hash\":\"", &hash, "\""].concat();
     bytes.splice(place_of_hash..place_of_hash, member.into_bytes());
     bytes.push(b'\n');
-    Line { bytes, hash }
+    RecordLine { bytes, hash }
 }
 
 /// An object in the making.
@@ -80,7 +77,7 @@ impl Members {
 
 /// What a line holds, as far as it can be told.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct ParsedLine {
     pub(super) seq: Option<u64>,
     pub(super) hash: Option<String>,
     pub(super) prev_hash: Option<String>,
@@ -90,22 +87,22 @@ pub(super) struct Held {
 }
 
 /// Reads a line without its line end, and holds it against its own hash.
-pub(super) fn read(line: &[u8]) -> Held {
+pub(super) fn read(line: &[u8]) -> ParsedLine {
     let mut members: Map<String, Value> = match serde_json::from_slice(line) {
         Ok(members) => members,
         Err(error) => {
-            return Held {
+            return ParsedLine {
                 reason: Some(Reason::NotARecord(error.to_string())),
-                ..Held::default()
+                ..ParsedLine::default()
             };
         }
     };
     let hash = hash_in(&members, "hash");
-    let mut held = Held {
+    let mut held = ParsedLine {
         seq: members.get("seq").and_then(Value::as_u64),
         prev_hash: hash_in(&members, "prevHash"),
         hash,
-        ..Held::default()
+        ..ParsedLine::default()
     };
     members.remove("hash");
     let body = serde_json_canonicalizer::to_vec(&members).unwrap_or_default();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use stud_contract_meta::Result;
 use stud_diagnostics::{Diagnostic, codes};
 
-use super::sink::Span;
+use super::sink::FilePart;
 use super::tail::Tail;
 use super::unavailable;
 use crate::executor;
@@ -26,7 +26,7 @@ pub struct TornTail {
 }
 
 impl TornTail {
-    /// A warning for whoever opened the trail.
+    /// A warning for the caller that opened the trail.
     pub fn warning(&self) -> Diagnostic {
         let message = format!(
             "the last record of the audit trail, number {}, was not written to its end",
@@ -40,7 +40,7 @@ impl TornTail {
     }
 }
 
-/// Opens the file for its only writer, readable by nobody else.
+/// Opens the file for its single writer, with no permissions for others.
 pub(super) fn open_file(folder: &Path, path: &Path) -> Result<File> {
     let failed = |error: io::Error| unavailable(path, &error.to_string());
     let mut builder = DirBuilder::new();
@@ -65,7 +65,7 @@ pub(super) fn open_file(folder: &Path, path: &Path) -> Result<File> {
     match lock(&file) {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            Err(unavailable(path, "somebody else is writing it").with("inUse", true))
+            Err(unavailable(path, "another process is writing it").with("inUse", true))
         }
         // A file system without locks is used without one.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(file),
@@ -73,7 +73,7 @@ pub(super) fn open_file(folder: &Path, path: &Path) -> Result<File> {
     }
 }
 
-/// Takes the lock of the only writer. Somebody who only looks whether there is a writer holds it for a moment, which is
+/// Takes the lock of the single writer. A reader that tests for a writer holds it for a moment, which is
 /// waited for.
 fn lock(file: &File) -> std::result::Result<(), TryLockError> {
     for pause in [1, 5, 25] {
@@ -107,7 +107,7 @@ pub(super) fn move_aside(
             }
         })
         .unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()))?;
-    io::copy(&mut Span::new(file, tail.whole, length), &mut piece)?;
+    io::copy(&mut FilePart::new(file, tail.whole, length), &mut piece)?;
     piece.sync_all()?;
     file.set_len(tail.whole)?;
     file.sync_all()?;

@@ -11,7 +11,7 @@ use crate::ids::{self, Among};
 
 /// A session that has a trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct AuditedSession {
     /// The session.
     pub session_id: String,
     /// Its trail.
@@ -23,8 +23,13 @@ pub fn folder(global_root: &Path, session_id: &str) -> PathBuf {
     global_root.join("sessions").join(session_id).join("audit")
 }
 
+/// The trail in an audit folder.
+pub fn trail(folder: &Path) -> PathBuf {
+    folder.join(FILE)
+}
+
 /// Every session that has a trail, in the order of their ids, which is the order they were started in.
-pub fn kept(global_root: &Path) -> Result<Vec<Kept>, Diagnostic> {
+pub fn kept(global_root: &Path) -> Result<Vec<AuditedSession>, Diagnostic> {
     let sessions = global_root.join("sessions");
     let unreadable = |error: &io::Error| {
         let message = format!("the sessions cannot be listed: {error}");
@@ -44,7 +49,7 @@ pub fn kept(global_root: &Path) -> Result<Vec<Kept>, Diagnostic> {
         };
         let path = folder(global_root, session_id).join(FILE);
         if path.symlink_metadata().is_ok() {
-            kept.push(Kept {
+            kept.push(AuditedSession {
                 session_id: session_id.to_owned(),
                 path,
             });
@@ -57,7 +62,7 @@ pub fn kept(global_root: &Path) -> Result<Vec<Kept>, Diagnostic> {
 /// The session meant by an id or by the beginning of one.
 ///
 /// `Session/SessionNotFound` if that is none, `Session/SessionAmbiguous` if it is several.
-pub fn find(global_root: &Path, word: &str) -> Result<Kept, Diagnostic> {
+pub fn find(global_root: &Path, word: &str) -> Result<AuditedSession, Diagnostic> {
     let kept = kept(global_root)?;
     let known: Vec<String> = kept.iter().map(|kept| kept.session_id.clone()).collect();
     let among = Among {
@@ -66,10 +71,10 @@ pub fn find(global_root: &Path, word: &str) -> Result<Kept, Diagnostic> {
     };
     let session_id = ids::meant(word, &known, among)?.to_owned();
     let path = folder(global_root, &session_id).join(FILE);
-    Ok(Kept { session_id, path })
+    Ok(AuditedSession { session_id, path })
 }
 
-/// Whether somebody writes the trail of a session now, which whoever has the session open does.
+/// Whether a process is writing the trail of a session; the process that has the session open does.
 pub fn is_written(global_root: &Path, session_id: &str) -> bool {
     let path = folder(global_root, session_id).join(FILE);
     if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {

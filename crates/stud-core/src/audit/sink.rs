@@ -1,11 +1,10 @@
-//! Bytes of the file: added whole or not at all, and read without moving anybody's place in it.
+//! Bytes of the file: appended whole or not at all, and read without moving the writer's position.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::os::unix::fs::FileExt as _;
 
-use super::line::LONGEST;
+use super::reason::LONGEST;
 
 /// Something that can be added to and cut.
 pub(super) trait Medium: Write {
@@ -19,17 +18,12 @@ impl Medium for &File {
 }
 
 /// Why nothing was added.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{why}")]
 pub(super) struct Failure {
     why: String,
     /// Whether part of a record is left at the end, so that nothing can follow.
     pub(super) is_final: bool,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.why)
-    }
 }
 
 /// Adds `bytes` behind `end` in one write. A write that does not take all of them is taken back.
@@ -56,13 +50,13 @@ pub(super) fn put(medium: &mut impl Medium, end: u64, bytes: &[u8]) -> Result<()
 
 /// A part of a file, read from its own place.
 #[derive(Debug)]
-pub(super) struct Span<'a> {
+pub(super) struct FilePart<'a> {
     file: &'a File,
     at: u64,
     end: u64,
 }
 
-impl<'a> Span<'a> {
+impl<'a> FilePart<'a> {
     pub(super) fn new(file: &'a File, start: u64, end: u64) -> Self {
         Self {
             file,
@@ -79,7 +73,7 @@ impl<'a> Span<'a> {
     }
 }
 
-impl Read for Span<'_> {
+impl Read for FilePart<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.end.saturating_sub(self.at)).unwrap_or(usize::MAX);
         let room = buffer.len().min(left);

@@ -1,12 +1,12 @@
-//! The end of a trail, which is all that is read to go on with it.
+//! The end of a trail, which is all that is read to continue with it.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
 use stud_host_api::audit::AuditRecord;
 
-use super::chain::Reason;
-use super::line::{self, GENESIS, LONGEST};
+use super::line::{self, GENESIS};
+use super::reason::{LONGEST, Reason};
 
 /// How much is read first; almost always enough for the last two records.
 const FIRST_LOOK: u64 = 16 * 1024;
@@ -18,14 +18,14 @@ const LAST_LOOK: u64 = 3 * LONGEST + 4;
 #[derive(Debug)]
 pub(super) struct Tail {
     /// The last whole record.
-    pub(super) last: Option<Last>,
+    pub(super) last: Option<LastRecord>,
     /// How many bytes are whole records; what follows is a piece of one.
     pub(super) whole: u64,
 }
 
-/// The record to go on from.
+/// The record to continue from.
 #[derive(Debug)]
-pub(super) struct Last {
+pub(super) struct LastRecord {
     pub(super) seq: u64,
     pub(super) hash: String,
     pub(super) record: AuditRecord,
@@ -85,7 +85,7 @@ fn in_bytes(bytes: &[u8], start: u64) -> Result<Option<Tail>, Reason> {
         None | Some(_) => {}
     }
     Ok(Some(Tail {
-        last: Some(Last {
+        last: Some(LastRecord {
             seq: last.seq,
             hash: last.hash,
             record: last.record,

@@ -1,19 +1,20 @@
 //! What is told and written down of a command: that it was dispatched, and what came of it. Never its arguments.
 
-use std::time::Instant;
-
-use serde_json::{Value, json};
+use serde_json::json;
 use stud_contract_meta::{Error, Result};
+use stud_diagnostics::Class;
 use stud_host_api::commands::CommandResult;
+use stud_host_api::events::{CommandDispatched, CommandResulted, CommandStatus, CoreEvent};
+use stud_runtime::clock::Stopwatch;
 
 use crate::recorder::Recorder;
 
-/// An account of one command. It ends as `cancelled` if nobody is left to say how it ended.
+/// An account of one command. It ends as `cancelled` if it is dropped before an outcome is reported.
 pub(super) struct Account<'a> {
     books: &'a Recorder,
     correlation_id: &'a str,
-    facts: Value,
-    began: Instant,
+    facts: CommandDispatched,
+    began: Stopwatch,
     is_closed: bool,
 }
 
@@ -26,52 +27,59 @@ impl<'a> Account<'a> {
         ext_id: &str,
         caller: &str,
     ) -> Self {
-        let facts = json!({"name": name, "extId": ext_id, "dispatchedBy": caller});
+        let facts = CommandDispatched {
+            dispatched_by: caller.to_owned(),
+            ext_id: ext_id.to_owned(),
+            name: name.to_owned(),
+        };
         let account = Self {
             books,
             correlation_id,
             facts,
-            began: Instant::now(),
+            began: Stopwatch::start(),
             is_closed: false,
         };
-        account.tell("CommandDispatched", account.facts.clone());
+        account.tell(&account.facts);
         account
     }
 
     /// Says what came of it.
     pub(super) fn close(mut self, result: &Result<CommandResult>) {
         match result {
-            Ok(CommandResult::Done { .. }) => self.end("done", None),
-            Ok(CommandResult::Blocked { .. }) => self.end("blocked", None),
-            Err(error) if error.class() == "Cancellation" => self.end("cancelled", Some(error)),
-            Err(error) => self.end("failed", Some(error)),
+            Ok(CommandResult::Done { .. }) => self.end(CommandStatus::Done, None),
+            Ok(CommandResult::Blocked { .. }) => self.end(CommandStatus::Blocked, None),
+            Err(error) if error.class() == Class::Cancellation.as_str() => {
+                self.end(CommandStatus::Cancelled, Some(error));
+            }
+            Err(error) => self.end(CommandStatus::Failed, Some(error)),
         }
     }
 
-    fn end(&mut self, status: &str, error: Option<&Error>) {
+    fn end(&mut self, status: CommandStatus, error: Option<&Error>) {
         self.is_closed = true;
-        let mut payload = self.facts.clone();
-        payload["status"] = status.into();
-        let duration = self.began.elapsed().as_millis();
-        payload["durationMs"] = u64::try_from(duration).unwrap_or(u64::MAX).into();
-        if let Some(error) = error {
-            payload["errorClass"] = error.class().into();
-            payload["errorCode"] = error.code().into();
-        }
-        self.tell("CommandResulted", payload);
+        let facts = self.facts.clone();
+        self.tell(&CommandResulted {
+            dispatched_by: facts.dispatched_by,
+            duration_ms: self.began.millis(),
+            error_class: error.map(|error| error.class().to_owned()),
+            error_code: error.map(|error| error.code().to_owned()),
+            ext_id: facts.ext_id,
+            name: facts.name,
+            status,
+        });
     }
 
-    fn tell(&self, what: &str, payload: Value) {
-        self.books.publish(what, self.correlation_id, &payload);
+    fn tell<E: CoreEvent>(&self, event: &E) {
+        self.books.publish(self.correlation_id, event);
         self.books
-            .audit("Command", Some(what), self.correlation_id, payload);
+            .audit("Command", Some(E::NAME), self.correlation_id, json!(event));
     }
 }
 
 impl Drop for Account<'_> {
     fn drop(&mut self) {
         if !self.is_closed {
-            self.end("cancelled", None);
+            self.end(CommandStatus::Cancelled, None);
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::did_you_mean::nearest;
 use crate::plugin_scope::Scope;
 
 /// Gives commands. Every active command plugin does.
-pub(crate) trait Handler: Send + Sync {
+pub(crate) trait CommandSource: Send + Sync {
     /// The plugin.
     fn ext_id(&self) -> &str;
 
@@ -38,18 +38,18 @@ pub(crate) trait Handler: Send + Sync {
         cx: CallContext,
     ) -> BoxFuture<'a, Result<Rendered>>;
 
-    /// Suggests how to go on with a line.
+    /// Suggests how to continue with a line.
     fn complete(&self, name: &str, draft: &Draft) -> Result<Vec<Completion>>;
 }
 
 /// One command of a plugin.
 pub(crate) struct Offer {
-    handler: Arc<dyn Handler>,
+    handler: Arc<dyn CommandSource>,
     place: usize,
 }
 
 impl Offer {
-    pub(super) fn handler(&self) -> &Arc<dyn Handler> {
+    pub(super) fn handler(&self) -> &Arc<dyn CommandSource> {
         &self.handler
     }
 
@@ -74,14 +74,14 @@ impl Offer {
 #[derive(Default)]
 pub(crate) struct Catalog {
     offers: Vec<Offer>,
-    /// What each word means. Several plugins of one scope may have given it to theirs, and then nobody can tell.
+    /// What each word means. Several plugins of one scope may declare it, and then it is ambiguous.
     words: BTreeMap<String, BTreeSet<usize>>,
 }
 
 impl Catalog {
     /// The commands of these plugins: project over global over bundled, whole commands at a time.
-    pub(crate) fn of(handlers: Vec<Arc<dyn Handler>>) -> Self {
-        let mut scopes: BTreeMap<Scope, Vec<Arc<dyn Handler>>> = BTreeMap::new();
+    pub(crate) fn of(handlers: Vec<Arc<dyn CommandSource>>) -> Self {
+        let mut scopes: BTreeMap<Scope, Vec<Arc<dyn CommandSource>>> = BTreeMap::new();
         for handler in handlers {
             scopes.entry(handler.scope()).or_default().push(handler);
         }
@@ -93,7 +93,7 @@ impl Catalog {
     }
 
     /// Adds what a scope further out has and the nearer ones left free.
-    fn lay_under(&mut self, handlers: Vec<Arc<dyn Handler>>) {
+    fn lay_under(&mut self, handlers: Vec<Arc<dyn CommandSource>>) {
         let mut added: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
         for handler in handlers {
             for place in 0..handler.commands().len() {

@@ -11,7 +11,7 @@ use crate::executor::within;
 use crate::ids;
 use crate::sync::lock;
 
-/// How many names are suggested. Whoever wants them all lists them.
+/// How many names are suggested.
 const NAMES: usize = 8;
 
 /// How many suggestions of a plugin are passed on.
@@ -56,14 +56,14 @@ impl Commands {
                 suggestions
             }
             Err(error) => {
-                let reason = format!("`{}` could not suggest how to go on", offer.name());
+                let reason = format!("`{}` failed to suggest completions", offer.name());
                 self.books.suppress(&reason, &ids::fresh(), &error);
                 Vec::new()
             }
         }
     }
 
-    /// Asks on a thread that can be left behind, because somebody is typing. Nothing if no answer comes in time.
+    /// Asks on a thread that can be abandoned, because the user is typing. `None` on a timeout.
     fn ask(&self, offer: &Offer, input: &str, cursor: usize) -> Option<Result<Vec<Completion>>> {
         let (handler, name) = (offer.handler().clone(), offer.name().to_owned());
         let draft = Draft {
@@ -84,7 +84,7 @@ impl Commands {
             .with("timeoutMs", limit)
     }
 
-    /// A suggestion is shown to whoever looks over a shoulder.
+    /// A suggestion is visible on screen.
     fn gives_away(&self, suggestion: &Completion) -> bool {
         let redactor = &self.books.redactor;
         redactor.finds(&suggestion.label)

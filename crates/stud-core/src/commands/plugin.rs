@@ -7,12 +7,12 @@ use stud_contract_meta::Result;
 use stud_host_api::BoxFuture;
 use stud_host_api::commands::Completion;
 
-use super::catalog::Handler;
+use super::catalog::CommandSource;
 use crate::activate::Active;
 use crate::plugin_scope::Scope;
 use crate::validate::Members;
 
-impl Handler for Active {
+impl CommandSource for Active {
     fn ext_id(&self) -> &str {
         self.identity().ext_id.as_str()
     }

@@ -16,14 +16,14 @@ pub(super) const DEEPEST: u32 = 16;
 /// A command runs once all before it are done. One that is run by a running command does not stand behind its own
 /// runner, who waits for it: it runs as soon as the runner has no other command inside it.
 #[derive(Default)]
-pub(super) struct Line(Mutex<Standing>);
+pub(super) struct CommandQueue(Mutex<QueueState>);
 
 #[derive(Default)]
-struct Standing {
+struct QueueState {
     next: u64,
     /// Outermost first.
     running: Vec<Running>,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingCommand>,
 }
 
 struct Running {
@@ -32,7 +32,7 @@ struct Running {
     task: Option<Task>,
 }
 
-struct Waiting {
+struct WaitingCommand {
     number: u64,
     depth: u32,
     /// The command it runs inside of.
@@ -46,20 +46,20 @@ pub(super) struct Task {
     /// The plugin that runs it.
     pub(super) ext_id: String,
     pub(super) correlation_id: String,
-    /// Fires when it is called off.
+    /// Fires when it is cancelled.
     pub(super) called_off: CancellationToken,
 }
 
 /// A place in the line. It is given up when this is dropped, at whatever point.
 pub(super) struct Place<'a> {
-    line: &'a Line,
+    line: &'a CommandQueue,
     number: u64,
     turn: Option<Promised<()>>,
     /// What the command runs inside of.
     pub(super) inside: Option<Task>,
 }
 
-impl Line {
+impl CommandQueue {
     /// Joins: inside the command that `caller` runs right now, or at the end.
     ///
     /// A plugin that runs a command and dispatches another cannot be told from one that does so for other reasons
@@ -78,7 +78,7 @@ impl Line {
         standing.next += 1;
         let number = standing.next;
         let (promise, turn) = promise();
-        standing.waiting.push_back(Waiting {
+        standing.waiting.push_back(WaitingCommand {
             number,
             depth,
             inside,
@@ -100,7 +100,7 @@ impl Line {
         !lock(&self.0).running.is_empty()
     }
 
-    /// What calls off the innermost command that this plugin runs.
+    /// The cancellation source of the innermost command that this plugin is running.
     pub(super) fn called_off(&self, ext_id: &str) -> Option<CancellationToken> {
         let standing = lock(&self.0);
         let task = standing.run_by(ext_id)?.task.as_ref()?;
@@ -141,7 +141,7 @@ impl Drop for Place<'_> {
     }
 }
 
-impl Standing {
+impl QueueState {
     fn run_by(&self, ext_id: &str) -> Option<&Running> {
         let runs = |running: &&Running| match &running.task {
             Some(task) => task.ext_id == ext_id,
@@ -162,14 +162,14 @@ impl Standing {
         Some(next.called)
     }
 
-    fn may_run(&self, next: &Waiting) -> bool {
+    fn may_run(&self, next: &WaitingCommand) -> bool {
         let innermost = self.running.last().map(|running| running.number);
-        // A runner that did not wait for its own is gone from the line, and they stand as if they were nobody's.
+        // A runner that did not wait for its nested commands has left the queue, and they are queued without a parent.
         innermost.is_none() || innermost == next.inside
     }
 }
 
-/// Tells the next one, outside the lock: waking somebody runs their code.
+/// Wakes the next one, outside the lock: a wake-up runs the waiter's code.
 fn call(next: Option<Promise<()>>) {
     if let Some(next) = next {
         next.keep(());

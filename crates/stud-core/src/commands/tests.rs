@@ -39,7 +39,7 @@ struct Fake {
     complete: Box<Complete>,
 }
 
-impl Handler for Fake {
+impl CommandSource for Fake {
     fn ext_id(&self) -> &str {
         self.ext_id
     }
@@ -84,16 +84,16 @@ struct Room {
     turn: Mutex<Option<String>>,
     /// The end of a turn that has its answer.
     closing: Mutex<Option<Promised<()>>>,
-    handlers: Mutex<Vec<Arc<dyn Handler>>>,
-    /// One that is there only once somebody asks for a name that nobody has.
-    late: Mutex<Option<Arc<dyn Handler>>>,
+    handlers: Mutex<Vec<Arc<dyn CommandSource>>>,
+    /// A command that is registered only when an unknown name is dispatched.
+    late: Mutex<Option<Arc<dyn CommandSource>>>,
     /// The plugins whose commands ran, in order.
     ran: Mutex<Vec<String>>,
     events: Mutex<mpsc::Receiver<(String, String, Value)>>,
 }
 
-impl Scene for Room {
-    fn handlers(&self) -> Vec<Arc<dyn Handler>> {
+impl CommandSession for Room {
+    fn handlers(&self) -> Vec<Arc<dyn CommandSource>> {
         lock(&self.handlers).clone()
     }
 
@@ -363,7 +363,7 @@ fn an_unknown_command_is_refused_with_the_nearest_name() {
     let room = room();
     room.add("model-command", "model", |_| {});
     let error = block_on(room.dispatch("modle", "".into())).unwrap_err();
-    assert_eq!(full(&error), "Validation/CommandUnknown");
+    stud_observed::covers!(COMMAND_UNKNOWN, error);
     assert_eq!(
         Value::Object(error.context().clone()),
         json!({"name": "modle", "nearest": "model"})
@@ -398,7 +398,7 @@ fn a_command_that_is_not_safe_beside_a_turn_is_blocked_while_one_runs() {
 #[test]
 fn only_what_speaks_to_the_person_passes_as_it_is() {
     let room = room();
-    let said = |class: Class| Error::new(class, "Said", "the file is gone").with("file", "a");
+    let said = |class: Class| Error::new(class, "NotFound", "the file is gone").with("file", "a");
     for (name, class) in [("a", Class::Validation), ("b", Class::ExtensionHost)] {
         room.add("speaking", name, |fake| fake.run = fails(&said(class)));
         let error = block_on(room.dispatch(name, "".into())).unwrap_err();
@@ -411,10 +411,10 @@ fn only_what_speaks_to_the_person_passes_as_it_is() {
     ] {
         room.add("inward", name, |fake| fake.run = fails(&said(class)));
         let error = block_on(room.dispatch(name, "".into())).unwrap_err();
-        assert_eq!(full(&error), "ExtensionHost/CommandExecFailed");
+        stud_observed::covers!(COMMAND_EXEC_FAILED, error);
         assert_eq!(
             Value::Object(error.context().clone()),
-            json!({"name": name, "extensionId": "inward", "cause": format!("{class}/Said")})
+            json!({"name": name, "extensionId": "inward", "cause": format!("{class}/NotFound")})
         );
         assert!(error.message().ends_with("the file is gone"), "{error}");
     }
@@ -533,7 +533,7 @@ fn a_command_that_runs_itself_comes_to_an_end() {
         fake.run = runs("again-command", "again");
     });
     let error = block_on(room.dispatch("again", "".into())).unwrap_err();
-    assert_eq!(full(&error), "ExtensionHost/ReentrantDelivery");
+    stud_observed::covers!(REENTRANT_DELIVERY, error);
     assert_eq!(
         Value::Object(error.context().clone()),
         json!({"kind": "command", "depth": 17, "limit": 16})

@@ -2,25 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use stud_host_api::events::FragmentTruncated;
 
 use super::fragment::Fragment;
-
-/// A fragment that was cut.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Cut {
-    owner_ext_id: String,
-    before_tokens: u64,
-    after_tokens: u64,
-}
 
 /// Cuts fragments to their owners' budgets.
 ///
 /// An owner's allowance is the budget of its first fragment, and all of its fragments share it; one for which nothing is
 /// left stays, emptied. A character counts as a token here, which is more than it takes up: so a budget holds whatever
 /// tokenizer the model has, and keeping it needs none.
-pub(super) fn enforce(mut fragments: Vec<Fragment>, mut told: impl FnMut(Cut)) -> Vec<Fragment> {
+pub(super) fn enforce(
+    mut fragments: Vec<Fragment>,
+    mut told: impl FnMut(FragmentTruncated),
+) -> Vec<Fragment> {
     let mut left: BTreeMap<String, u64> = BTreeMap::new();
     for fragment in &mut fragments {
         let left = left
@@ -33,7 +27,7 @@ pub(super) fn enforce(mut fragments: Vec<Fragment>, mut told: impl FnMut(Cut)) -
             continue;
         }
         cut(&mut fragment.content, after);
-        told(Cut {
+        told(FragmentTruncated {
             owner_ext_id: fragment.owner.clone(),
             before_tokens: before,
             after_tokens: after,
@@ -78,7 +72,7 @@ mod tests {
         let cut = enforce(fragments, |cut| cuts.push(cut));
         let contents: Vec<&str> = cut.iter().map(|fragment| &*fragment.content).collect();
         assert_eq!(contents, ["12345", "12345", "éèü", ""]);
-        let told = |before, after| Cut {
+        let told = |before, after| FragmentTruncated {
             owner_ext_id: "a".to_owned(),
             before_tokens: before,
             after_tokens: after,

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use stud_abi::CancellationToken;
 use stud_contract_meta::Result;
 use stud_diagnostics::codes;
 use stud_host_api::context::{Compacted, Compacting};
+use stud_host_api::events::{
+    CompactionCompleted, CompactionFailed, CompactionInvoked, CompactionPerformed,
+    CompactionStarted, CoreEvent,
+};
 
 use super::meter::Meter;
 use super::plan::{Keep, Plan, plan};
@@ -14,12 +18,12 @@ use super::summary::{Summarizer, transcribed};
 use super::{percent, refuse, show};
 use crate::activate::Active;
 use crate::model::Model;
-use crate::request_state::Last;
+use crate::request_state::LastRequest;
 use crate::session::{Compaction, Kept, Segment, Session};
 use crate::span;
 
-/// Compacts a conversation because somebody asks for it, whether or not it has to be. Nothing if no model was asked yet,
-/// so that nobody knows what it should fit into.
+/// Compacts a conversation on request, whether or not it is needed. `None` if no request was sent yet,
+/// so that the window is unknown.
 ///
 /// The events are `CompactionInvoked` (`totalTokens`, `targetTokens`: of the conversation alone), then, unless it is
 /// short enough, `CompactionStarted` with the same; at the end `CompactionCompleted`, and `CompactionPerformed` under
@@ -43,16 +47,16 @@ async fn compact_for(
     session: &Arc<Session>,
     cancelled: CancellationToken,
     how: &Compacting,
-    last: &Last,
+    last: &LastRequest,
 ) -> Result<Compacted> {
-    let Last {
+    let LastRequest {
         model,
         window,
         besides,
     } = last;
     let wanted = window.saturating_mul(how.target_utilization_percent.into()) / 100;
     let target = wanted.saturating_sub(*besides);
-    let job = Job {
+    let job = CompactionJob {
         session,
         provider: &model.provider(&session.plugins())?,
         model,
@@ -85,7 +89,7 @@ async fn compact_for(
 }
 
 /// A compaction to be done.
-pub(super) struct Job<'a> {
+pub(super) struct CompactionJob<'a> {
     pub(super) session: &'a Arc<Session>,
     pub(super) provider: &'a Arc<Active>,
     pub(super) model: &'a Model,
@@ -106,7 +110,7 @@ pub(super) struct Goal {
 
 /// What a compaction came to.
 #[derive(Debug, Default)]
-pub(super) struct Done {
+pub(super) struct CompactionResult {
     pub(super) segments: usize,
     /// How many messages the summary stands for.
     dropped: u64,
@@ -115,17 +119,20 @@ pub(super) struct Done {
     pub(super) summary: String,
 }
 
-impl Job<'_> {
-    pub(super) async fn run(&self, goal: Goal) -> Result<Done> {
+impl CompactionJob<'_> {
+    pub(super) async fn run(&self, goal: Goal) -> Result<CompactionResult> {
         // Two at a time would each summarize what the other one replaces.
         let _pass = self.session.desk().gate.enter().await;
         let history = self.session.history();
         let meter = Meter::exact(&history, None).await;
         let tokens: Vec<u64> = history.iter().map(|kept| meter.message(kept)).collect();
         let total: u64 = tokens.iter().sum();
-        let sizes = json!({"totalTokens": total, "targetTokens": goal.target});
-        self.publish("CompactionInvoked", &sizes);
-        let work = self.work(&goal, &history, &tokens, meter, &sizes);
+        self.publish(&CompactionInvoked {
+            target_tokens: Some(goal.target),
+            total_tokens: total,
+            ..CompactionInvoked::default()
+        });
+        let work = self.work(&goal, &history, &tokens, meter);
         let books = self.session.books();
         match span::over(books, "compaction", &self.correlation_id, work).await {
             Ok(done) => {
@@ -133,12 +140,11 @@ impl Job<'_> {
                 Ok(done)
             }
             Err(error) => {
-                let failed = json!({
-                    "errorClass": error.class(),
-                    "errorCode": error.code(),
-                    "message": error.message(),
+                self.publish(&CompactionFailed {
+                    error_class: error.class().to_owned(),
+                    error_code: error.code().to_owned(),
+                    message: error.message().to_owned(),
                 });
-                self.publish("CompactionFailed", &failed);
                 Err(error)
             }
         }
@@ -150,17 +156,16 @@ impl Job<'_> {
         history: &[Arc<Kept>],
         tokens: &[u64],
         meter: Meter,
-        sizes: &Value,
-    ) -> Result<Done> {
+    ) -> Result<CompactionResult> {
         let total: u64 = tokens.iter().sum();
         if goal.target == 0 {
             return Err(too_long(total, 0));
         }
         if total <= goal.target {
-            return Ok(Done {
+            return Ok(CompactionResult {
                 original_tokens: total,
                 compacted_tokens: total,
-                ..Done::default()
+                ..CompactionResult::default()
             });
         }
         let budget = (goal.target / 5).max(1);
@@ -174,7 +179,10 @@ impl Job<'_> {
         if stays >= goal.limit {
             return Err(too_long(stays, goal.limit));
         }
-        self.publish("CompactionStarted", sizes);
+        self.publish(&CompactionStarted {
+            target_tokens: goal.target,
+            total_tokens: total,
+        });
         let (summary, segments) = self.summarize(history, tokens, &plan, budget).await?;
         let compacted = stays + meter.text(&summary);
         if compacted > goal.limit {
@@ -197,7 +205,7 @@ impl Job<'_> {
         self.session
             .condense(compaction, &self.correlation_id)
             .await?;
-        Ok(Done {
+        Ok(CompactionResult {
             segments: count,
             dropped,
             original_tokens: total,
@@ -262,15 +270,15 @@ impl Job<'_> {
     }
 
     /// Tells what was done, and puts it on record.
-    fn tell(&self, done: &Done) {
-        let completed = json!({
-            "segmentsCompacted": done.segments,
-            "originalTokens": done.original_tokens,
-            "compactedTokens": done.compacted_tokens,
-        });
-        self.publish("CompactionCompleted", &completed);
-        self.publish("CompactionPerformed", &completed);
-        let mut record = completed;
+    fn tell(&self, done: &CompactionResult) {
+        let completed = CompactionCompleted {
+            compacted_tokens: done.compacted_tokens,
+            original_tokens: done.original_tokens,
+            segments_compacted: done.segments as u64,
+        };
+        self.publish(&completed);
+        let mut record = json!(completed);
+        self.publish(&CompactionPerformed(completed));
         record["droppedMessages"] = done.dropped.into();
         record["beforeTokens"] = done.original_tokens.into();
         record["afterTokens"] = done.compacted_tokens.into();
@@ -278,9 +286,9 @@ impl Job<'_> {
         books.audit("Compaction", None, &self.correlation_id, record);
     }
 
-    fn publish(&self, name: &str, payload: &Value) {
+    fn publish(&self, event: &impl CoreEvent) {
         let books = self.session.books();
-        books.publish(name, &self.correlation_id, payload);
+        books.publish(&self.correlation_id, event);
     }
 }
 

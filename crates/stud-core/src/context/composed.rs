@@ -7,33 +7,23 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use stud_contract_provider::{Message, Request};
+use stud_contract_provider::Request;
 
-use super::history;
+use super::history::RequestMessage;
 use crate::request_state::Toolset;
-use crate::session::Kept;
 
 /// A request, as core puts it together: a [`Request`] that knows what of it has been written before.
 #[derive(Debug, Clone)]
 pub(crate) struct Composed {
     pub(super) system: Option<String>,
-    pub(super) messages: Vec<Told>,
+    pub(super) messages: Vec<RequestMessage>,
     pub(super) tools: Arc<Toolset>,
     pub(super) model_id: String,
     pub(super) max_tokens: Option<u64>,
     pub(super) temperature: Option<f64>,
     pub(super) params: Map<String, Value>,
-}
-
-/// One message of it.
-#[derive(Debug, Clone)]
-pub(super) enum Told {
-    /// Word for word as it is kept.
-    Kept(Arc<Kept>),
-    /// In words of its own.
-    Anew(Message),
 }
 
 /// The members of a [`Request`], written already where they can be.
@@ -77,7 +67,7 @@ impl Composed {
 
     /// The request as a provider takes it.
     pub(crate) fn to_text(&self) -> String {
-        let messages: Vec<_> = self.messages.iter().map(Told::text).collect();
+        let messages: Vec<_> = self.messages.iter().map(RequestMessage::text).collect();
         let written = Written {
             system: self.system.as_deref(),
             tools: self.tools.raw(),
@@ -100,7 +90,11 @@ impl Composed {
     pub(crate) fn to_request(&self) -> Request {
         Request {
             system: self.system.clone(),
-            messages: self.messages.iter().filter_map(Told::message).collect(),
+            messages: self
+                .messages
+                .iter()
+                .filter_map(RequestMessage::message)
+                .collect(),
             tools: self.tools.specs().to_vec(),
             model_id: self.model_id.clone(),
             max_tokens: self.max_tokens,
@@ -114,7 +108,11 @@ impl From<Request> for Composed {
     fn from(request: Request) -> Self {
         Self {
             system: request.system,
-            messages: request.messages.into_iter().map(Told::Anew).collect(),
+            messages: request
+                .messages
+                .into_iter()
+                .map(RequestMessage::New)
+                .collect(),
             tools: Arc::new(Toolset::of(request.tools)),
             model_id: request.model_id,
             max_tokens: request.max_tokens,
@@ -122,25 +120,4 @@ impl From<Request> for Composed {
             params: request.params,
         }
     }
-}
-
-impl Told {
-    pub(super) fn message(&self) -> Option<Message> {
-        match self {
-            Self::Kept(kept) => history::message(kept.role(), kept.content()),
-            Self::Anew(message) => Some(message.clone()),
-        }
-    }
-
-    fn text(&self) -> Cow<'_, RawValue> {
-        match self {
-            Self::Kept(kept) => Cow::Borrowed(kept.told(|| written(self.message().as_ref()))),
-            Self::Anew(message) => Cow::Owned(written(Some(message))),
-        }
-    }
-}
-
-fn written(message: Option<&Message>) -> Box<RawValue> {
-    // A message is made of what JSON has, so it can be written.
-    to_raw_value(&message).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

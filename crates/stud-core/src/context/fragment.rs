@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 use stud_host_api::ContextFragment;
 use stud_host_api::context::FragmentKind;
+use stud_host_api::events::ExclusiveSlotConflict;
 
 use super::refuse;
 use crate::redact::shape_of;
@@ -46,7 +46,7 @@ impl Fragment {
     fn forbidden(&self, shape: &str) -> Error {
         let (owner, kind) = (&self.owner, self.kind.as_str());
         let message =
-            format!("a `{kind}` of `{owner}` holds what looks like a credential ({shape})");
+            format!("a `{kind}` of `{owner}` contains what looks like a credential ({shape})");
         refuse(&codes::CONTEXT_CONTAINS_FORBIDDEN_SOURCE, message)
             .with("ownerExtId", owner.as_str())
             .with("fragmentKind", kind)
@@ -62,18 +62,9 @@ pub(super) fn sort(fragments: &mut [Fragment]) {
     });
 }
 
-/// A fragment that did not get the slot it claims.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SlotConflict {
-    exclusive_slot: String,
-    winner_ext_id: String,
-    loser_ext_id: String,
-}
-
 /// Leaves one fragment in each slot: of those that claim it the one whose owner comes first by name, and of several of
 /// the same owner the first. Gives the others, in order.
-pub(super) fn settle_slots(fragments: &mut Vec<Fragment>) -> Vec<SlotConflict> {
+pub(super) fn settle_slots(fragments: &mut Vec<Fragment>) -> Vec<ExclusiveSlotConflict> {
     let mut winners: BTreeMap<String, String> = BTreeMap::new();
     for fragment in fragments.iter() {
         if let Some(slot) = &fragment.exclusive_slot {
@@ -98,7 +89,7 @@ pub(super) fn settle_slots(fragments: &mut Vec<Fragment>) -> Vec<SlotConflict> {
         if fragment.owner == *winner && taken.insert(slot) {
             return true;
         }
-        conflicts.push(SlotConflict {
+        conflicts.push(ExclusiveSlotConflict {
             exclusive_slot: slot.clone(),
             winner_ext_id: winner.clone(),
             loser_ext_id: fragment.owner.clone(),

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
 use stud_contract_meta::{Error, Kind, Result};
 use stud_diagnostics::{Diagnostic, codes};
 use stud_host_api::ContextFragment;
 use stud_host_api::context::FragmentKind;
+use stud_host_api::events::ContextProviderFailed;
 
 use super::budget;
 use super::fragment::{self, Fragment};
@@ -16,7 +16,7 @@ use crate::activate::Active;
 use crate::executor;
 use crate::ledger::closed;
 use crate::session::Turn;
-use crate::timeout::in_time;
+use crate::timeout::with_timeout;
 
 /// Those that are asked: every active one that came back from the last time.
 pub(super) fn providers(turn: &Turn) -> Vec<Arc<Active>> {
@@ -43,7 +43,7 @@ pub(super) async fn fragments(turn: &Turn, providers: &[Arc<Active>]) -> Result<
     }
     fragment::sort(&mut all);
     for conflict in fragment::settle_slots(&mut all) {
-        turn.publish("ExclusiveSlotConflict", &json!(conflict));
+        turn.publish(&conflict);
     }
     Ok(all)
 }
@@ -74,22 +74,22 @@ async fn fragments_of(turn: &Turn, provider: &Arc<Active>) -> Result<Vec<Fragmen
 
 /// Asks on a thread that can be left behind, because a plugin's code may block or never come back.
 ///
-/// One that is late is told that nobody wants its answer any more, and is not asked again before it has come back.
+/// One that times out is cancelled, and is not asked again before it has returned.
 async fn ask(turn: &Turn, provider: &Arc<Active>) -> Result<Vec<ContextFragment>> {
     let session = turn.session();
     let scope = turn.inner_scope();
     let cx = turn.voice().call(scope.token(), None);
     let (asked, asking) = (provider.clone(), session.clone());
-    let answer = executor::elsewhere(async move {
+    let answer = executor::spawn_future(async move {
         let answer = asked.provide(cx).await;
         let identity = asked.identity();
         let desk = asking.desk();
-        desk.came_back(identity.ext_id.as_str(), identity.generation);
+        desk.mark_returned(identity.ext_id.as_str(), identity.generation);
         answer
     });
     let answer = async { answer.await.unwrap_or_else(|| Err(closed())) };
     let limit = session.limits().provide;
-    let answer = in_time(&**session.timer(), limit, answer);
+    let answer = with_timeout(&**session.timer(), limit, answer);
     let answer = async { Ok(answer.await) };
     let answer = unless_cancelled(session, &turn.cancelled(), answer).await?;
     answer.unwrap_or_else(|| {
@@ -124,7 +124,7 @@ async fn resolve(turn: &Turn, fragment: &mut Fragment) -> Result<()> {
 }
 
 /// Tells that a provider failed. One that hangs is passed over, and so is one that the operator can do without; what is
-/// wrong with a fragment, and a turn that was called off, are not for anyone to overlook.
+/// wrong with a fragment, and a cancelled turn, are never ignored.
 fn tolerate(turn: &Turn, provider: &Arc<Active>, error: Error) -> Result<()> {
     let is_forbidden = error.code() == codes::CONTEXT_CONTAINS_FORBIDDEN_SOURCE.name;
     if is_forbidden || error.class() == "Cancellation" {
@@ -134,8 +134,11 @@ fn tolerate(turn: &Turn, provider: &Arc<Active>, error: Error) -> Result<()> {
     let identity = provider.identity();
     let owner = identity.ext_id.as_str();
     let graceful = session.desk().terms.graceful.contains(owner);
-    let failed = json!({"ownerExtId": owner, "graceful": graceful, "code": error.code()});
-    turn.publish("ContextProviderFailed", &failed);
+    turn.publish(&ContextProviderFailed {
+        code: error.code().to_owned(),
+        graceful,
+        owner_ext_id: owner.to_owned(),
+    });
     if error.class() == "Validation" {
         return Err(error);
     }

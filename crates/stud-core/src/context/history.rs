@@ -1,11 +1,12 @@
 //! The conversation as a provider takes it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use stud_contract_provider::{Content, Message, Part, Role};
 
-use super::composed::Told;
 use crate::redact::Redactor;
 use crate::session::{Kept, Size};
 
@@ -14,10 +15,43 @@ use crate::session::{Kept, Size};
 const SUMMARY: &str = "This is a summary of the conversation so far, made to save room. \
     What came after it follows word by word.\n\n";
 
+/// One message of a request.
+#[derive(Debug, Clone)]
+pub(super) enum RequestMessage {
+    /// As it is in the conversation; its JSON is written once.
+    Kept(Arc<Kept>),
+    /// Made for this request.
+    New(Message),
+}
+
+impl RequestMessage {
+    pub(super) fn message(&self) -> Option<Message> {
+        match self {
+            Self::Kept(kept) => message(kept.role(), kept.content()),
+            Self::New(message) => Some(message.clone()),
+        }
+    }
+
+    pub(super) fn text(&self) -> Cow<'_, RawValue> {
+        match self {
+            Self::Kept(kept) => Cow::Borrowed(kept.told(|| written(self.message().as_ref()))),
+            Self::New(message) => Cow::Owned(written(Some(message))),
+        }
+    }
+}
+
+fn written(message: Option<&Message>) -> Box<RawValue> {
+    // A message is made of what JSON has, so it can be written.
+    to_raw_value(&message).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
 /// The messages, oldest first, and the place of what the person said last.
 ///
 /// No secret that stud resolved is in them, whatever a tool said, unless the person typed it.
-pub(super) fn told(history: &[Arc<Kept>], redactor: &Redactor) -> (Vec<Told>, Option<usize>) {
+pub(super) fn told(
+    history: &[Arc<Kept>],
+    redactor: &Redactor,
+) -> (Vec<RequestMessage>, Option<usize>) {
     let known = redactor.known();
     let mut messages = Vec::with_capacity(history.len() + 1);
     let mut said_last = None;
@@ -45,25 +79,25 @@ pub(super) fn told(history: &[Arc<Kept>], redactor: &Redactor) -> (Vec<Told>, Op
         }
         if is_typed || kept.is_clear_of(known) {
             if is_told(role, content) {
-                messages.push(Told::Kept(kept.clone()));
+                messages.push(RequestMessage::Kept(kept.clone()));
             }
         } else {
             let mut content = content.clone();
             redactor.redact(&mut content);
-            messages.extend(message(role, &content).map(Told::Anew));
+            messages.extend(message(role, &content).map(RequestMessage::New));
         }
     }
     messages.extend(unanswered.into_iter().map(|call| not_run(call, redactor)));
     (messages, said_last)
 }
 
-/// A call that a turn proposed and did not come to, because it halted: nobody has decided about it, and the transcript
-/// says nothing else. No model goes on from a call without a result.
-fn not_run(call: &Value, redactor: &Redactor) -> Told {
+/// A proposed call that was not reached, because the turn halted: it has no decision, and the transcript
+/// records nothing more. No model continues from a call without a result.
+fn not_run(call: &Value, redactor: &Redactor) -> RequestMessage {
     let content = json!({
         "ok": false,
         "undecided": true,
-        "reason": "nobody was there to decide about this call, and it did not run",
+        "reason": "no interactive UI was attached to approve this call, and it did not run",
     });
     let member = |name: &str| redactor.text(text_of(call, name)).into_owned();
     let result = Part::ToolResult {
@@ -71,7 +105,7 @@ fn not_run(call: &Value, redactor: &Redactor) -> Told {
         tool_name: member("toolName"),
         content: content.to_string(),
     };
-    Told::Anew(Message {
+    RequestMessage::New(Message {
         role: Role::Tool,
         content: Content::Parts(vec![result]),
     })

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use stud_contract_meta::Result;
 use stud_diagnostics::codes;
 
-use super::{Draft, history, refuse};
+use super::{RequestDraft, history, refuse};
 use crate::redact::{Confidential, Redactor};
 use crate::request_state::Screen;
 use crate::session::Kept;
@@ -24,11 +24,11 @@ struct Hit<'a> {
 
 /// Refuses a request that holds what must not reach a model.
 ///
-/// Each finding goes on record first. What a person typed, in this turn or before, may be sent: that is how it gets
-/// there if it has to. A message that was found to hold nothing is not looked at again until there is more to look for,
+/// Each finding is recorded first. What a person typed, in this turn or before, may be sent: that is how it gets
+/// there if it has to. A message without findings is not scanned again until there are more values to look for,
 /// so that a long conversation costs no more with every request. What a tool said and is blanked out before it is sent
-/// goes on record too, once for each message.
-pub(super) fn refuse_leaks(draft: &Draft<'_>) -> Result<()> {
+/// is recorded too, once for each message.
+pub(super) fn refuse_leaks(draft: &RequestDraft<'_>) -> Result<()> {
     let books = draft.turn.session().books();
     let redactor = &*books.redactor;
     let screen = draft.desk.screen(redactor);
@@ -65,19 +65,23 @@ pub(super) fn refuse_leaks(draft: &Draft<'_>) -> Result<()> {
         );
     }
     for hit in hits.iter().filter(|hit| hit.is_secret) {
-        // From now on it is blanked out wherever a tool says it, so that the conversation can go on.
+        // From now on it is blanked out wherever a tool says it, so that the conversation can continue.
         redactor.learn_from(&hit.value.value, hit.value.origin.clone());
     }
     let places: Vec<String> = hits.iter().map(Hit::to_string).collect();
     let message = format!(
-        "the request was not sent, because it holds what must not reach a model: {}",
+        "the request was not sent, because it contains values that must not reach a model: {}",
         places.join("; ")
     );
     Err(refuse(&codes::LLM_CONTEXT_LEAK, message).with("violations", violations))
 }
 
-/// The system prompt, the tools and what context providers add: somebody wrote it there.
-fn in_what_was_written<'a>(draft: &'a Draft<'_>, screen: &'a Screen, hits: &mut Vec<Hit<'a>>) {
+/// The system prompt, the tools and the contributions of context providers: authored text.
+fn in_what_was_written<'a>(
+    draft: &'a RequestDraft<'_>,
+    screen: &'a Screen,
+    hits: &mut Vec<Hit<'a>>,
+) {
     let mut add = |text: &str, matched_on, owner| {
         let hit = |value, is_secret| Hit {
             value,

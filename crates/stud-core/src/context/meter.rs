@@ -18,10 +18,10 @@ pub(super) enum Meter {
 }
 
 impl Meter {
-    /// Counts everything that may be much, on a thread that nobody else waits for.
+    /// Counts potentially large texts, on a thread of its own.
     pub(super) async fn exact(history: &[Arc<Kept>], tools: Option<&Arc<Toolset>>) -> Self {
         let (history, tools) = (history.to_vec(), tools.cloned());
-        let counted = executor::elsewhere(async move {
+        let counted = executor::spawn_future(async move {
             let meter = Tokenizer::get().map_or(Self::Rough, Self::Exact);
             meter.history(&history);
             if let Some(tools) = &tools {

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Instant;
 
 use serde_json::{Value, json};
 use stud_abi::{CallContext, CancellationToken};
@@ -10,6 +9,7 @@ use stud_contract_meta::{Error, Result};
 use stud_contract_provider::{FinishReason, Message, Request, Role, StreamEvent, Usage};
 use stud_diagnostics::codes;
 use stud_host_api::CallIds;
+use stud_runtime::clock::Stopwatch;
 
 use super::history;
 use super::{refuse, unless_cancelled};
@@ -89,7 +89,7 @@ impl Summarizer<'_> {
         let payload = serde_json::to_string(&request).unwrap_or_default();
         let (provider, session) = (self.provider.clone(), self.session.clone());
         let heard =
-            executor::elsewhere(async move { listen(&session, &provider, payload, cx).await });
+            executor::spawn_future(async move { listen(&session, &provider, payload, cx).await });
         let heard = async { heard.await.unwrap_or_else(|| Err(closed())) };
         unless_cancelled(self.session, self.cancelled, heard).await
     }
@@ -98,9 +98,9 @@ impl Summarizer<'_> {
     async fn exchange(&self, request: Request) -> Result<String> {
         let asked = json!({"messages": request.messages.len(), "tools": 0});
         self.audit("ProviderRequest", asked);
-        let began = Instant::now();
+        let began = Stopwatch::start();
         let heard = self.ask(request).await;
-        let duration = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let duration = began.millis();
         let mut answered = json!({"durationMs": duration});
         match &heard {
             Ok(heard) => {
@@ -166,7 +166,7 @@ async fn listen(
     Ok(heard)
 }
 
-/// `ProviderTransient/SummarizeFailed`, unless nobody wants the summary any more.
+/// `ProviderTransient/SummarizeFailed`, unless the turn was cancelled.
 fn failed(error: Error) -> Error {
     if error.class() == "Cancellation" {
         return error;

@@ -8,14 +8,14 @@ use stud_contract_provider::{Message, Role};
 use stud_diagnostics::codes;
 use stud_host_api::context::FragmentKind;
 
-use super::composed::Told;
 use super::fragment::Fragment;
-use super::{Draft, refuse};
+use super::history::RequestMessage;
+use super::{RequestDraft, refuse};
 
 /// The parameter that says in whose name a backend is told the system prompt, or that it is not told.
 const MODE: &str = "systemMessageMode";
 
-/// What a model is told first unless somebody writes something else: the text that a first start writes to `system.md`.
+/// The default system prompt: the text that a first start writes to `system.md`.
 pub fn default_system_prompt() -> &'static str {
     include_str!("default_system_prompt.md")
 }
@@ -24,10 +24,10 @@ pub fn default_system_prompt() -> &'static str {
 ///
 /// What the operator wrote comes first, as it says who the model is. What a stage says comes last, as it says what the
 /// model is to do now.
-pub(super) fn text(draft: &Draft<'_>) -> Option<String> {
+pub(super) fn text(draft: &RequestDraft<'_>) -> Option<String> {
     let has_prompt = draft.history.iter().any(|kept| kept.typed().is_some());
     let added = draft.fragments.iter().filter(|fragment| {
-        // Where nobody has said anything there is no prompt to add to.
+        // Without a conversation there is no prompt to add to.
         is_system(fragment) || !has_prompt
     });
     let added = added.filter_map(labeled);
@@ -39,7 +39,7 @@ pub(super) fn text(draft: &Draft<'_>) -> Option<String> {
 
 /// Refuses to leave the system prompt out of a request whose meaning stands in it. What only the operator wrote may be
 /// left out.
-pub(super) fn refuse_removal(draft: &Draft<'_>) -> Result<()> {
+pub(super) fn refuse_removal(draft: &RequestDraft<'_>) -> Result<()> {
     let mode = draft.base.params.get(MODE).and_then(Value::as_str);
     if mode != Some("remove") {
         return Ok(());
@@ -62,7 +62,7 @@ pub(super) fn refuse_removal(draft: &Draft<'_>) -> Result<()> {
 
 /// Adds the other fragments to the prompt: before what the person said last, so that this is still the last word.
 pub(super) fn add_to_prompt(
-    messages: &mut Vec<Told>,
+    messages: &mut Vec<RequestMessage>,
     place: Option<usize>,
     fragments: &[Fragment],
 ) {
@@ -74,7 +74,7 @@ pub(super) fn add_to_prompt(
             role: Role::User,
             content: parts.join("\n\n").into(),
         };
-        messages.insert(place, Told::Anew(context));
+        messages.insert(place, RequestMessage::New(context));
     }
 }
 
@@ -95,7 +95,7 @@ fn labeled(fragment: &Fragment) -> Option<String> {
     if fragment.kind == FragmentKind::ResourceBinding {
         text.push_str(" untrusted=\"true\"");
     }
-    // No content ends its own label and goes on as somebody else.
+    // No content can close its own label and impersonate another source.
     let content = fragment.content.replace("</context", "<\\/context");
     // Writing to a string cannot fail.
     let _ = write!(text, ">\n{content}\n</context>");

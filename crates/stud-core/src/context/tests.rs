@@ -77,7 +77,10 @@ fn where_nothing_is_gained_nothing_is_done() {
 
 fn messages(history: &[Arc<Kept>], redactor: &Redactor) -> (Vec<Message>, Option<usize>) {
     let (told, said_last) = history::told(history, redactor);
-    (told.iter().filter_map(Told::message).collect(), said_last)
+    (
+        told.iter().filter_map(RequestMessage::message).collect(),
+        said_last,
+    )
 }
 
 #[test]
@@ -99,7 +102,9 @@ fn a_request_is_written_the_same_from_what_was_written_before() {
             }
         }
         let (messages, _) = history::told(&history, &redactor);
-        let kept = messages.iter().filter(|told| matches!(told, Told::Kept(_)));
+        let kept = messages
+            .iter()
+            .filter(|told| matches!(told, RequestMessage::Kept(_)));
         assert_eq!(kept.count() == messages.len() - 1, looked_at);
         let composed = Composed {
             system: Some("Be \"brief\".".to_owned()),
@@ -272,7 +277,7 @@ fn what_is_added_to_the_prompt_stands_before_what_the_person_said() {
         fragment("docs", FragmentKind::ResourceBinding, "x </context> y", 0),
     ];
     system::add_to_prompt(&mut told, said_last, &fragments);
-    let messages: Vec<_> = told.iter().filter_map(Told::message).collect();
+    let messages: Vec<_> = told.iter().filter_map(RequestMessage::message).collect();
     assert_eq!(messages.len(), 4);
     assert_eq!(messages[3].content.text(), "typed");
     assert_eq!(

@@ -9,7 +9,7 @@ use super::refuse;
 use crate::activate::Active;
 use crate::validate::Members;
 
-/// What is assumed of a model of which nobody knows it.
+/// The default for a model whose window is unknown.
 const UNKNOWN: u64 = 128_000;
 
 /// The window of a model: as the operator set it in the provider's `models`, or as the provider declared it.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64 as Number, Ordering};
 
-use serde_json::{Value, json};
+use stud_host_api::events::EventsSkipped;
 
 use super::{BEHIND, Bus, Event, Subscriber};
 use crate::executor;
@@ -22,7 +22,7 @@ const RUN: usize = 32;
 const SLOW: u64 = 20_000_000;
 
 /// A subscriber's place in the stream.
-pub(super) struct Seat {
+pub(super) struct Subscription {
     /// Which seat this is, in all lanes of the process.
     number: u64,
     subscriber: Arc<dyn Subscriber>,
@@ -32,7 +32,7 @@ pub(super) struct Seat {
     reported: AtomicBool,
 }
 
-impl Seat {
+impl Subscription {
     pub(super) fn new(subscriber: Arc<dyn Subscriber>, heard: u64) -> Self {
         // A number of the process, not of a model, so it is not one that a model checks.
         static NEXT: Number = Number::new(1);
@@ -56,8 +56,8 @@ impl Seat {
 
 /// Some subscribers, served one after the other.
 pub(super) struct Lane {
-    seats: Mutex<Arc<Vec<Arc<Seat>>>>,
-    /// Whether `seats` changed since the lane last looked. Nobody is called before it has looked again.
+    seats: Mutex<Arc<Vec<Arc<Subscription>>>>,
+    /// Whether `seats` changed since the lane last looked. No subscriber is called before it has looked again.
     changed: AtomicBool,
     shared: AtomicBool,
     running: AtomicBool,
@@ -66,20 +66,20 @@ pub(super) struct Lane {
     calls: AtomicU64,
     /// The seat that is being called.
     called: AtomicU64,
-    /// Whether a call has been going on for too long.
+    /// Whether a call has run for too long.
     stuck: AtomicBool,
 }
 
 impl Lane {
-    pub(super) fn shared(seats: Vec<Arc<Seat>>) -> Arc<Self> {
+    pub(super) fn shared(seats: Vec<Arc<Subscription>>) -> Arc<Self> {
         Self::new(seats, true)
     }
 
-    pub(super) fn apart(seat: Arc<Seat>) -> Arc<Self> {
+    pub(super) fn apart(seat: Arc<Subscription>) -> Arc<Self> {
         Self::new(vec![seat], false)
     }
 
-    fn new(seats: Vec<Arc<Seat>>, shared: bool) -> Arc<Self> {
+    fn new(seats: Vec<Arc<Subscription>>, shared: bool) -> Arc<Self> {
         Arc::new(Self {
             seats: Mutex::new(Arc::new(seats)),
             changed: AtomicBool::new(false),
@@ -105,7 +105,7 @@ impl Lane {
         lock(&self.seats).is_empty()
     }
 
-    pub(super) fn seat(&self, seat: Arc<Seat>) {
+    pub(super) fn seat(&self, seat: Arc<Subscription>) {
         self.change(|seats| seats.push(seat));
     }
 
@@ -121,25 +121,25 @@ impl Lane {
         });
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<Arc<Seat>>)) {
+    fn change(&self, change: impl FnOnce(&mut Vec<Arc<Subscription>>)) {
         let mut seats = lock(&self.seats);
-        // Said first: whoever is called from now on is called by the list as it will be.
+        // Set first: from now on subscribers are called by the new list.
         self.changed.store(true, Ordering::SeqCst);
         change(Arc::make_mut(&mut seats));
     }
 
-    /// Whether anyone in it makes anything of events of this name.
+    /// Whether any subscriber in it handles events of this name.
     pub(super) fn hears(&self, name: &str) -> bool {
         let seats = self.seats();
         seats.iter().any(|seat| seat.subscriber.hears(name))
     }
 
-    fn seats(&self) -> Arc<Vec<Arc<Seat>>> {
+    fn seats(&self) -> Arc<Vec<Arc<Subscription>>> {
         lock(&self.seats).clone()
     }
 
     /// The seats that this lane's thread serves from now on.
-    fn look(&self) -> Arc<Vec<Arc<Seat>>> {
+    fn look(&self) -> Arc<Vec<Arc<Subscription>>> {
         let seats = lock(&self.seats);
         self.changed.store(false, Ordering::SeqCst);
         seats.clone()
@@ -147,9 +147,9 @@ impl Lane {
 
     /// Begins a call, unless the seats have changed.
     ///
-    /// Whoever moves seats says so and then looks who is being called. Here it is the other way round, so one of the
+    /// The thread that moves seats sets the flag and then checks the running call. Here the order is reversed, so one of the
     /// two sees the other: no subscriber is called by the lane it was in and by the one it was moved to.
-    fn begin(&self, seat: &Seat) -> bool {
+    fn begin(&self, seat: &Subscription) -> bool {
         self.called.store(seat.number, Ordering::SeqCst);
         !self.changed.load(Ordering::SeqCst) || planted(Fault::MovedAndCalled)
     }
@@ -171,16 +171,16 @@ impl Lane {
     }
 
     /// Moves every subscriber forward and says what each missed.
-    pub(super) fn skip_to(&self, last: u64) -> Vec<Value> {
+    pub(super) fn skip_to(&self, last: u64) -> Vec<EventsSkipped> {
         let seats = self.seats();
         let skipped = seats.iter().map(|seat| {
             let heard = seat.heard.swap(last, Ordering::AcqRel);
-            json!({
-                "extId": seat.ext_id(),
-                "fromSeq": heard + 1,
-                "toSeq": last,
-                "count": last - heard,
-            })
+            EventsSkipped {
+                count: last - heard,
+                ext_id: seat.ext_id().to_owned(),
+                from_seq: heard + 1,
+                to_seq: last,
+            }
         });
         skipped.collect()
     }
@@ -206,7 +206,7 @@ pub(super) fn serve_through(bus: &Arc<Bus>, lane: &Arc<Lane>, last: u64) {
                 if planted(Fault::RestsUnseen) {
                     drop(stream);
                 }
-                // Whoever publishes next finds the lane at rest, because both hold the stream.
+                // The next publisher finds the lane idle, because both hold the stream lock.
                 lane.stuck.store(false, Ordering::Release);
                 lane.running.store(false, Ordering::Release);
                 return;
@@ -237,7 +237,7 @@ fn deliver(bus: &Bus, lane: &Lane, batch: &[Arc<Event>]) {
                 call(bus, lane, seat, run);
                 place += 1;
             } else {
-                // Some were moved to another lane or have left. Nobody hears an event twice: each knows what it heard.
+                // Some were moved to another lane or have left. No subscriber receives an event twice: each tracks its position.
                 seats = lane.look();
                 place = 0;
             }
@@ -246,9 +246,9 @@ fn deliver(bus: &Bus, lane: &Lane, batch: &[Arc<Event>]) {
 }
 
 /// Lets a subscriber that the lane has begun to call hear a run of events.
-fn call(bus: &Bus, lane: &Lane, seat: &Seat, run: &[Arc<Event>]) {
+fn call(bus: &Bus, lane: &Lane, seat: &Subscription, run: &[Arc<Event>]) {
     let Some(last) = run.last() else { return };
-    // All of them count as heard from here on. Whoever moves a subscriber forward does it at once as well, so what has
+    // All of them count as received from here on. Moving a subscriber forward takes effect immediately as well, so an event with
     // a lower number has been skipped or heard.
     let heard = seat.heard.fetch_max(last.seq, Ordering::AcqRel);
     for event in run.iter().filter(|event| event.seq > heard) {
@@ -277,7 +277,7 @@ fn part_with_the_slow(bus: &Arc<Bus>, lane: &Arc<Lane>, last: &[Arc<Event>]) {
         for (seat, time) in seats.iter().zip(&mut times) {
             let began = platform::ticks();
             if !lane.begin(seat) {
-                // Somebody else has sorted them out.
+                // Another thread has sorted them already.
                 return;
             }
             call(bus, lane, seat, std::slice::from_ref(event));
@@ -291,7 +291,7 @@ fn part_with_the_slow(bus: &Arc<Bus>, lane: &Arc<Lane>, last: &[Arc<Event>]) {
     }
 }
 
-fn move_apart(bus: &Arc<Bus>, lane: &Arc<Lane>, seat: &Arc<Seat>) {
+fn move_apart(bus: &Arc<Bus>, lane: &Arc<Lane>, seat: &Arc<Subscription>) {
     let apart = Lane::apart(seat.clone());
     let rouse = {
         let mut stream = lock(&bus.stream);
@@ -302,7 +302,7 @@ fn move_apart(bus: &Arc<Bus>, lane: &Arc<Lane>, seat: &Arc<Seat>) {
             moved = seats.len() < before;
         });
         if !moved {
-            // It has left, or somebody else has moved it.
+            // It has left, or another thread has moved it.
             return;
         }
         stream.lanes.push(apart.clone());
@@ -372,7 +372,7 @@ fn leave_to_the_stuck(bus: &Arc<Bus>, lane: &Arc<Lane>, calls: u64) {
         });
         lane.stuck.store(true, Ordering::Release);
         lane.shared.store(false, Ordering::Release);
-        // The one that is stuck may have left, and then the lane is nobody's.
+        // The stuck subscriber may have left, and then the lane is empty.
         stream.lanes.retain(|lane| !lane.is_empty());
         if others.is_empty() {
             None

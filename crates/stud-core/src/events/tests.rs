@@ -2,6 +2,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex as StdMutex, mpsc};
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::*;
 use crate::timer;
 
@@ -12,7 +14,7 @@ struct Ear {
     door: Arc<Door>,
 }
 
-/// Closed while somebody is held.
+/// Closed while a subscriber is held.
 #[derive(Default)]
 struct Door {
     closed: StdMutex<bool>,
@@ -112,7 +114,7 @@ fn what_waits_for_an_event_to_be_heard_holds_up_no_other() {
     assert_eq!(next(&heard), (2, "Tock".to_owned()));
     bus.publish("Tick", "t", &json!({}));
     assert_eq!(next(&heard), (3, "Tick".to_owned()));
-    // Nobody has to be waited for who is not there.
+    // Subscribers that have left need not be waited for.
     drop(end);
     bus.unsubscribe("ear");
     let (done, doing) = mpsc::channel();

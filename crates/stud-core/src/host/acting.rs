@@ -16,10 +16,10 @@ use stud_host_api::session::{
 };
 
 use super::{Host, now};
-use crate::activate::Means;
 use crate::context;
 use crate::plugin_scope::Scope as Layer;
 use crate::privileged_ops::{self, Site};
+use crate::register::PluginRuntime;
 use crate::session::{Session, Slot};
 
 impl SessionAccessor for Host {
@@ -190,7 +190,7 @@ impl Host {
     /// Where a deed for this plugin is done.
     fn site(&self, session: Arc<Session>) -> Site {
         Site {
-            means: Means {
+            means: PluginRuntime {
                 hosts: Arc::new(self.hosts.clone()),
                 limits: session.limits().clone(),
             },

@@ -56,7 +56,7 @@ impl InteractionRequester for Host {
         }
         Box::pin(async move {
             let answer = raised.await;
-            // That nobody is there ends the turn, also for a plugin that would go on without the answer.
+            // A missing interactor ends the turn, also for a plugin that would continue without the answer.
             if let Err(error) = &answer
                 && error.code() == codes::HEADLESS_INTERACTION_REQUIRED.name
             {

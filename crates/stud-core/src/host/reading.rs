@@ -131,7 +131,7 @@ impl PromptReader for Host {
             self.alive("prompt")?;
             match self.link().get() {
                 Some(session) => session.prompt_registry().read(self.id(), id).await,
-                // Outside a session nobody has registered any.
+                // Outside a session none are registered.
                 None => PromptRegistry::default().read(self.id(), id).await,
             }
         })
@@ -161,7 +161,7 @@ impl Host {
     fn reader(&self) -> Option<&Reader> {
         if self.reader.get().is_none() {
             let reader = self.link().get()?.reader_for(self.id());
-            // Whoever comes second uses the first one's.
+            // The second caller uses the value of the first.
             let _ = self.reader.set(reader);
         }
         self.reader.get().map(Arc::as_ref)

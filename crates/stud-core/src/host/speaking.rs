@@ -97,7 +97,7 @@ impl EventPublisher for Host {
         let correlation_id = session.correlation_id();
         session
             .books()
-            .publish(&event.name, &correlation_id, &event.payload);
+            .publish_custom(&event.name, &correlation_id, &event.payload);
         Ok(())
     }
 }
@@ -130,7 +130,7 @@ impl AuditLogger for Host {
 
     fn query(&self, query: AuditQuery) -> BoxFuture<'_, Result<Vec<AuditRecord>>> {
         let found = self.session("audit").and_then(|session| {
-            let trail = session.books().trail.as_ref();
+            let trail = session.trail();
             trail.map_or(Ok(Vec::new()), |trail| trail.query(&query))
         });
         now(found)
@@ -138,7 +138,7 @@ impl AuditLogger for Host {
 
     fn active_subagents(&self) -> BoxFuture<'_, Result<Vec<ActiveSubagent>>> {
         let found = self.session("audit").and_then(|session| {
-            let trail = session.books().trail.as_ref();
+            let trail = session.trail();
             trail.map_or(Ok(Vec::new()), Trail::active_subagents)
         });
         now(found)

@@ -1,4 +1,4 @@
-//! What happens when nobody is there to ask.
+//! What happens without an interactor.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use stud_contract_interaction::{InteractionKind, Payload, Request, Response, Status};
 
-use super::interactor_slot::Seat;
-use super::{Current, Outcome, Prompt, Prompts, Stage, Table};
+use super::interactor_slot::InteractorSlot;
+use super::{Current, Outcome, Prompt, PromptStage, Prompts, Table};
 use crate::fault_injection::{Fault, planted};
 pub use crate::settings::HeadlessGrant;
 use crate::settings::{HeadlessSettings, InteractionSettings};
@@ -42,7 +42,7 @@ impl Default for Absence {
 }
 
 impl Absence {
-    /// What settles a prompt that nobody can be asked.
+    /// What settles a prompt without an interactor.
     fn verdict(&self, request: &Request) -> Outcome {
         let kind = request.kind();
         if self.yolo {
@@ -71,7 +71,7 @@ impl Absence {
 fn automatic_answer(request: &Request) -> Outcome {
     let (value, decision) = match &request.payload {
         Payload::Ask(_) => (json!({"text": ""}), "auto-answer"),
-        // Whoever asked for a secret gets none and has to fail loudly.
+        // The asker of a secret gets none and has to fail.
         Payload::AuthDeviceCode(_) | Payload::AuthPassword(_) => (Value::Null, "auto-answer"),
         Payload::Select(_) => (json!({"index": 0}), "select-first"),
         Payload::Approve(_) => (json!({"decision": "approve", "allowOnce": true}), "approve"),
@@ -83,7 +83,7 @@ fn automatic_answer(request: &Request) -> Outcome {
             let value = json!({"action": "approve", "approvalScope": "once"});
             (value, "approve")
         }
-        // Nobody invents what a person would have typed into a form.
+        // Form input is never invented.
         _ => return Outcome::Unavailable,
     };
     Outcome::Automatic {
@@ -103,10 +103,11 @@ fn accepted(request: &Request, value: Value) -> Response {
 
 const fn hint(kind: InteractionKind) -> &'static str {
     match kind {
-        InteractionKind::Ask => "there is no input source; run with a UI",
+        InteractionKind::Ask => "no UI is attached; run with a UI",
         InteractionKind::AuthDeviceCode | InteractionKind::AuthPassword => {
             "it needs a person; run with a UI"
         }
+        InteractionKind::Select => "run with a UI, or with `--yolo` to take the first choice",
         _ => "run with a UI, or with `--yolo` to approve in advance",
     }
 }
@@ -118,14 +119,17 @@ impl Prompts {
             return Some(automatic_answer(&prompt.request));
         }
         let table = lock(&self.table);
-        // Those who left may come back. Those who are here and do not know the kind will not learn it.
-        let awaited = table.seats.is_empty() && table.attended;
+        // Those who left may come back. Those who are here and do not know the kind will not learn it. A tool is told
+        // at once that it cannot ask, because it may do without; one that asks again waits for the earlier answer.
+        let may_wait = !prompt.request.kind().is_of_tools() || table.asks_again(prompt);
+        let is_awaited = table.attended || table.asks_again(prompt);
+        let awaited = table.seats.is_empty() && is_awaited && may_wait;
         let nobody = table.seats_for(prompt).is_empty() && !awaited;
         nobody.then(|| self.absence.verdict(&prompt.request))
     }
 
-    /// Starts to wait for those who left, if nobody else is there.
-    pub(super) fn mind_absence(&self) {
+    /// Starts to wait for the interactors that left, if no other is attached.
+    pub(super) fn check_attendance(&self) {
         let mut table = lock(&self.table);
         if table.closed || !table.seats.is_empty() || table.grace.is_some() {
             return;
@@ -146,8 +150,8 @@ impl Prompts {
     }
 
     /// An interactor failed over the prompt that is being asked, as one does that has crashed or lost its person. Once all
-    /// have, nobody is left who could answer, and the prompt waits as long as it would for those who left.
-    pub(super) fn mind_failure(&self, seat: &Arc<Seat>, prompt: &Arc<Prompt>) {
+    /// have, no interactor is left that could answer, and the prompt waits as long as it would for those that left.
+    pub(super) fn mind_failure(&self, seat: &Arc<InteractorSlot>, prompt: &Arc<Prompt>) {
         let mut table = lock(&self.table);
         let Some(current) = table.asking(prompt) else {
             return;
@@ -171,7 +175,7 @@ impl Prompts {
 
     /// An interactor dismissed the prompt that is being asked. With a terminal the prompt stays open; without one it is
     /// settled as soon as no interactor is left that could still answer it.
-    pub(super) fn mind_dismissal(&self, seat: &Arc<Seat>, prompt: &Arc<Prompt>) {
+    pub(super) fn mind_dismissal(&self, seat: &Arc<InteractorSlot>, prompt: &Arc<Prompt>) {
         if !self.absence.headless {
             return;
         }
@@ -189,13 +193,13 @@ impl Prompts {
         }
     }
 
-    /// All who were asked have failed, and unless somebody came meanwhile, nobody is there.
+    /// All interactors that were asked have failed, and unless a new one joined meanwhile, none is attached.
     fn give_up_on(&self, prompt: &Arc<Prompt>) {
         {
             let mut table = lock(&self.table);
             let hopeless = table.is_hopeless(prompt);
             match table.asking(prompt) {
-                // Whoever came may fail too.
+                // The new one may fail too.
                 Some(current) if !hopeless => current.hopeless = None,
                 Some(_) => {}
                 None => return,
@@ -207,7 +211,7 @@ impl Prompts {
         let _ = self.settle(prompt.id(), self.absence.verdict(&prompt.request));
     }
 
-    /// Nobody came back: from now on there is nobody, until somebody joins.
+    /// No interactor came back: from now on none is attached, until one joins.
     ///
     /// The alarm of an `absence` may ring when that one is over and another has begun, and then it means nothing.
     pub(super) fn give_up_waiting(&self, absence: Option<u64>) {
@@ -223,10 +227,10 @@ impl Prompts {
             table.grace = None;
             table.attended = false;
             match &table.current {
-                // A tool's prompt goes on waiting, for as long as the tool said.
+                // A tool's prompt keeps waiting, for as long as the tool said.
                 Some(Current {
                     prompt,
-                    stage: Stage::Open,
+                    stage: PromptStage::Open,
                     ..
                 }) if !prompt.request.kind().is_of_tools() => {
                     let verdict = self.absence.verdict(&prompt.request);
@@ -242,7 +246,7 @@ impl Prompts {
 }
 
 impl Table {
-    /// The prompt, if it is the one that is being asked. A tool's own prompt goes on waiting, for as long as the tool said.
+    /// The prompt, if it is the one that is being asked. A tool's own prompt keeps waiting, for as long as the tool said.
     fn asking(&mut self, prompt: &Prompt) -> Option<&mut Current> {
         let current = self.open(prompt);
         current.filter(|_| !prompt.request.kind().is_of_tools())
@@ -251,7 +255,7 @@ impl Table {
     /// The prompt, if it is the one that is being asked.
     fn open(&mut self, prompt: &Prompt) -> Option<&mut Current> {
         let is_asked = |current: &&mut Current| {
-            current.prompt.id() == prompt.id() && matches!(current.stage, Stage::Open)
+            current.prompt.id() == prompt.id() && matches!(current.stage, PromptStage::Open)
         };
         self.current.as_mut().filter(is_asked)
     }
@@ -259,8 +263,9 @@ impl Table {
     /// Whether everyone who could answer the prompt has failed over it.
     fn is_hopeless(&self, prompt: &Prompt) -> bool {
         let failed = self.current.iter().flat_map(|current| &current.failed);
-        let failed: Vec<&Arc<Seat>> = failed.collect();
-        let has_failed = |seat: &Arc<Seat>| failed.iter().any(|other| Arc::ptr_eq(other, seat));
+        let failed: Vec<&Arc<InteractorSlot>> = failed.collect();
+        let has_failed =
+            |seat: &Arc<InteractorSlot>| failed.iter().any(|other| Arc::ptr_eq(other, seat));
         self.seats_for(prompt).iter().all(has_failed)
     }
 }

@@ -1,7 +1,7 @@
 //! Prompts that stay open after the tool that asked is gone.
 //!
 //! A tool whose prompt runs out of time may tell the model that the answer comes later. The call is over then, and the
-//! prompt is in nobody's way: it has left the line and no interactor is asked about it. One answer is still taken. It
+//! prompt blocks nothing: it has left the queue and no interactor is asked about it. One answer is still taken. It
 //! does not change what the tool returned; it becomes something the person says, in one commit with its record, so a
 //! process that ends in between loses neither or both.
 //!
@@ -22,8 +22,8 @@ use stud_contract_meta::Result;
 use stud_contract_session_store::Durability;
 
 use super::outcome::{self, Outcome};
-use super::render_answer::Words;
-use super::stage::Stage;
+use super::render_answer::{LateAnswer, Words};
+use super::stage::PromptStage;
 use super::{Asker, Prompt, Prompts, Table};
 use crate::ledger::{Draft, closed};
 use crate::platform;
@@ -39,19 +39,6 @@ pub trait Inbox: Send + Sync {
     fn arrive(&self, answer: Option<LateAnswer>);
 }
 
-/// What a person said after the tool that asked was gone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LateAnswer {
-    /// The number of its record.
-    pub seq: u64,
-    /// The interactor it came through.
-    pub ext_id: String,
-    /// The answer in words.
-    pub text: String,
-    /// The prompt.
-    pub interaction_id: String,
-}
-
 /// The call of a tool: the session, the plugin, the id of the call.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ToolCall {
@@ -60,11 +47,11 @@ pub(super) struct ToolCall {
     id: String,
 }
 
-/// A prompt that is open though nobody waits for it.
+/// A prompt that is open without a waiting caller.
 pub(super) struct Detached {
     prompt: Arc<Prompt>,
     inbox: Weak<dyn Inbox>,
-    pub(super) stage: Stage,
+    pub(super) stage: PromptStage,
 }
 
 impl Detached {
@@ -96,16 +83,28 @@ impl Table {
     pub(super) fn leave_detached(&mut self) -> Vec<Outcome> {
         let (settling, left): (BTreeMap<_, _>, BTreeMap<_, _>) = std::mem::take(&mut self.detached)
             .into_iter()
-            .partition(|(_, detached)| matches!(detached.stage, Stage::Settling));
+            .partition(|(_, detached)| matches!(detached.stage, PromptStage::Settling));
         self.detached = settling;
         let mut early = Vec::new();
         for (id, detached) in left {
             self.settled.forget(&id);
-            if let Stage::Announcing(Some(outcome)) = detached.stage {
+            if let PromptStage::Announcing(Some(outcome)) = detached.stage {
                 early.push(outcome);
             }
         }
         early
+    }
+
+    /// A tool's prompt is put to those who are here.
+    pub(super) fn note_asked(&mut self, prompt: &Prompt) {
+        self.asked.extend(prompt.tool_call());
+    }
+
+    /// Whether the tool's call has asked before.
+    pub(super) fn asks_again(&self, prompt: &Prompt) -> bool {
+        prompt
+            .tool_call()
+            .is_some_and(|call| self.asked.contains(&call))
     }
 
     /// The tool asks again, so the prompt before is done with.
@@ -135,14 +134,16 @@ impl Prompts {
     ) -> bool {
         let prompt = {
             let mut table = lock(&self.table);
-            let overdue = table.overdue.remove(&tool_call(books, ext_id, call));
+            let call = tool_call(books, ext_id, call);
+            table.asked.remove(&call);
+            let overdue = table.overdue.remove(&call);
             let Some(prompt) = overdue.filter(|_| !table.closed) else {
                 return false;
             };
             let detached = Detached {
                 prompt: prompt.clone(),
                 inbox,
-                stage: Stage::Announcing(None),
+                stage: PromptStage::Announcing(None),
             };
             table.detached.insert(prompt.id().to_owned(), detached);
             prompt
@@ -160,9 +161,10 @@ impl Prompts {
 
     /// The tool's call is over, and with it the prompt it waited for in vain.
     pub fn forget_overdue(&self, books: &Recorder, ext_id: &str, call: &str) {
-        lock(&self.table)
-            .overdue
-            .remove(&tool_call(books, ext_id, call));
+        let call = tool_call(books, ext_id, call);
+        let mut table = lock(&self.table);
+        table.overdue.remove(&call);
+        table.asked.remove(&call);
     }
 
     /// Takes up a prompt that stayed open when the process before this one ended.
@@ -194,16 +196,16 @@ impl Prompts {
         let detached = Detached {
             prompt,
             inbox,
-            stage: Stage::Open,
+            stage: PromptStage::Open,
         };
         lock(&self.table).detached.insert(id, detached);
     }
 
-    /// The prompts that stay open though nobody waits for them, oldest first.
+    /// The prompts that stay open without a waiting caller, oldest first.
     pub fn detached(&self) -> Vec<Request> {
         let table = lock(&self.table);
         let open = table.detached.values();
-        let open = open.filter(|detached| matches!(detached.stage, Stage::Open));
+        let open = open.filter(|detached| matches!(detached.stage, PromptStage::Open));
         open.map(|detached| detached.prompt.request.clone())
             .collect()
     }
@@ -227,7 +229,7 @@ impl Prompts {
             (Ok(()), early) => {
                 outcome::publish_detached(prompt);
                 if let Some(outcome) = early {
-                    // Whoever gave it is told by the promise in it.
+                    // The interactor is told through its channel.
                     let _ = self.finish_late(prompt, &inbox, outcome);
                 }
             }
@@ -294,7 +296,7 @@ impl Prompts {
         if table.closed {
             table.detached.remove(prompt.id());
         } else if let Some(detached) = table.detached.get_mut(prompt.id()) {
-            detached.stage = Stage::Open;
+            detached.stage = PromptStage::Open;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Going round: a prompt reaches its interactors with as few changes of threads as can be.
 //!
-//! To wake a thread takes longer than anything else that a prompt needs. So whoever lets subscribers hear of a prompt goes
-//! on to ask an interactor, and whoever asks another one has woken the thread for the next before. None of them waits
+//! To wake a thread takes longer than anything else that a prompt needs. So the thread that delivers a prompt to subscribers goes
+//! on to ask an interactor, and wakes the thread for the next one first. None of them waits
 //! for what another says.
 
 use std::collections::VecDeque;
@@ -9,8 +9,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use super::Prompts;
-use super::interactor_slot::{self, Seat};
-use crate::events::Roused;
+use super::interactor_slot::{self, InteractorSlot};
+use crate::events::PendingDelivery;
 use crate::executor;
 use crate::fault_injection::{Fault, planted};
 use crate::sync::{Mutex, lock};
@@ -20,16 +20,16 @@ use crate::timer::Alarm;
 /// slow.
 const HELD_UP: Duration = Duration::from_millis(20);
 
-/// An interactor that is to be asked by whoever comes for it first.
+/// An interactor that the first free thread asks.
 struct First {
-    seat: Option<Arc<Seat>>,
-    /// Rings when a subscriber has held up whoever was to come.
+    seat: Option<Arc<InteractorSlot>>,
+    /// Fires when a subscriber has delayed the thread that was to ask.
     held_up: Option<Alarm>,
 }
 
 impl Prompts {
     /// Asks these interactors. Each waits by itself until it has heard what they are told.
-    pub(super) fn go_round(&self, told: Roused, mut seats: VecDeque<Arc<Seat>>) {
+    pub(super) fn dispatch(&self, told: PendingDelivery, mut seats: VecDeque<Arc<InteractorSlot>>) {
         let Some(seat) = seats.pop_front() else {
             return;
         };
@@ -50,14 +50,14 @@ impl Prompts {
         let job = Box::new(move || ask_first(&prompts, &awaited));
         let alarm = self.timer.after(HELD_UP, job);
         let mut first = lock(&first);
-        // Otherwise somebody has come for it, and the alarm is dropped.
+        // Otherwise a thread has taken it, and the alarm is dropped.
         if first.seat.is_some() {
             first.held_up = Some(alarm);
         }
     }
 }
 
-/// Asks the first interactor, unless somebody does.
+/// Asks the first interactor, unless a thread does already.
 fn ask_first(prompts: &Weak<Prompts>, first: &Mutex<First>) {
     let (seat, held_up) = {
         let mut first = lock(first);
@@ -70,7 +70,7 @@ fn ask_first(prompts: &Weak<Prompts>, first: &Mutex<First>) {
 }
 
 /// Asks the first of them on this thread, and wakes another for the rest before.
-fn ask_all(prompts: &Weak<Prompts>, mut seats: VecDeque<Arc<Seat>>) {
+fn ask_all(prompts: &Weak<Prompts>, mut seats: VecDeque<Arc<InteractorSlot>>) {
     let Some(first) = seats.pop_front() else {
         return;
     };

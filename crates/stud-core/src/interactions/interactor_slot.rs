@@ -10,7 +10,7 @@ use stud_contract_interaction::Response;
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 
-use super::{Current, Interactor, Prompt, Prompts, Stage, Table};
+use super::{Current, Interactor, Prompt, PromptStage, Prompts, Table};
 use crate::executor;
 use crate::fault_injection::{Fault, planted};
 use crate::sync::{Mutex, Promise, Promised, lock, promise};
@@ -20,24 +20,24 @@ use crate::timer::Alarm;
 const SECOND_CHANCES: u32 = 3;
 
 /// An interactor's place. It sees one prompt at a time.
-pub(super) struct Seat {
+pub(super) struct InteractorSlot {
     interactor: Arc<dyn Interactor>,
-    desk: Mutex<Desk>,
+    desk: Mutex<InteractorQueue>,
 }
 
 #[derive(Default)]
-struct Desk {
+struct InteractorQueue {
     waiting: VecDeque<Given>,
-    /// Whether somebody drives this seat.
+    /// Whether a thread drives this slot.
     busy: bool,
-    /// The call that is going on.
-    call: Option<Call>,
+    /// The running call.
+    call: Option<InteractorCall>,
     /// Whether it gets no more prompts, because it is about to leave.
     leaving: bool,
     gone: bool,
     /// The prompt it answered by itself while it was being asked. What it returns to the call is then no answer.
     answered: Option<String>,
-    /// Those who wait until nothing is going on here.
+    /// Waiters for this slot to be idle.
     idle: Vec<Promise<()>>,
 }
 
@@ -49,7 +49,7 @@ struct Given {
 }
 
 /// A call to an interactor.
-struct Call {
+struct InteractorCall {
     /// The prompt it is about.
     prompt: String,
     off: CancellationSource,
@@ -59,8 +59,8 @@ struct Call {
     overdue: Option<Alarm>,
 }
 
-impl Seat {
-    /// What calls off the call about this prompt.
+impl InteractorSlot {
+    /// The cancellation source of the call for this prompt.
     pub(super) fn call_of(&self, id: &str) -> Option<CancellationSource> {
         let desk = lock(&self.desk);
         let call = desk.call.as_ref().filter(|call| call.prompt == id);
@@ -84,7 +84,7 @@ impl Seat {
         Some(std::mem::take(&mut desk.idle))
     }
 
-    /// Gives the interactor a prompt; says whether somebody has to ask it, because nobody drives this seat.
+    /// Gives the interactor a prompt; returns whether the caller has to ask it, because no thread drives this slot.
     pub(super) fn give(&self, prompt: &Arc<Prompt>) -> bool {
         let news = self.interactor.news();
         let mut desk = lock(&self.desk);
@@ -96,7 +96,7 @@ impl Seat {
         !std::mem::replace(&mut desk.busy, true) || planted(Fault::TwoAtOnce)
     }
 
-    /// Whether somebody drives this seat.
+    /// Whether a thread drives this slot.
     pub(super) fn is_busy(&self) -> bool {
         lock(&self.desk).busy
     }
@@ -108,7 +108,7 @@ impl Seat {
 
 impl Table {
     /// The interactors that know the prompt's kind.
-    pub(super) fn seats_for(&self, prompt: &Prompt) -> Vec<Arc<Seat>> {
+    pub(super) fn seats_for(&self, prompt: &Prompt) -> Vec<Arc<InteractorSlot>> {
         let since = prompt.request.kind().since();
         self.seats
             .iter()
@@ -118,7 +118,7 @@ impl Table {
     }
 
     /// Gives an interactor its place; gives what it has to be asked at once.
-    pub(super) fn welcome(&mut self, seat: &Arc<Seat>) -> Option<Arc<Prompt>> {
+    pub(super) fn welcome(&mut self, seat: &Arc<InteractorSlot>) -> Option<Arc<Prompt>> {
         if self.closed {
             return None;
         }
@@ -128,7 +128,7 @@ impl Table {
         match &self.current {
             Some(Current {
                 prompt,
-                stage: Stage::Open,
+                stage: PromptStage::Open,
                 ..
             }) if seat.interactor.protocol_minor() >= prompt.request.kind().since() => {
                 Some(prompt.clone())
@@ -141,7 +141,7 @@ impl Table {
 impl Prompts {
     /// Adds an interactor. It is asked at once what is being asked.
     pub fn join(&self, interactor: Arc<dyn Interactor>) {
-        let seat = Arc::new(Seat {
+        let seat = Arc::new(InteractorSlot {
             interactor,
             desk: Mutex::default(),
         });
@@ -154,10 +154,10 @@ impl Prompts {
     /// Takes an interactor out. What it was asked stays open for the others, and for it if it comes back.
     pub fn leave(&self, ext_id: &str) {
         self.unseat(ext_id);
-        self.mind_absence();
+        self.check_attendance();
     }
 
-    /// Takes an interactor out that will not come back. If nobody else is there, nobody is.
+    /// Removes an interactor that will not come back. It may have been the last one.
     pub fn depart(&self, ext_id: &str) {
         self.unseat(ext_id);
         self.give_up_waiting(None);
@@ -166,7 +166,7 @@ impl Prompts {
     fn unseat(&self, ext_id: &str) {
         let gone = {
             let mut table = lock(&self.table);
-            let left = |seat: &mut Arc<Seat>| seat.ext_id() == ext_id;
+            let left = |seat: &mut Arc<InteractorSlot>| seat.ext_id() == ext_id;
             let mut gone: Vec<_> = table.seats.extract_if(.., left).collect();
             gone.extend(table.stuck.extract_if(.., left));
             gone
@@ -188,7 +188,7 @@ impl Prompts {
     }
 
     /// Lets an interactor finish the prompt it shows, and gives it no other.
-    pub fn see_out(&self, ext_id: &str) -> impl Future<Output = ()> + Send + use<> {
+    pub fn drain_interactor(&self, ext_id: &str) -> impl Future<Output = ()> + Send + use<> {
         for seat in lock(&self.table)
             .seats
             .iter()
@@ -231,7 +231,7 @@ impl Prompts {
     }
 
     /// Puts a prompt to an interactor, after those it was given before.
-    pub(super) fn offer(&self, seat: &Arc<Seat>, prompt: &Arc<Prompt>) {
+    pub(super) fn offer(&self, seat: &Arc<InteractorSlot>, prompt: &Arc<Prompt>) {
         if seat.give(prompt) {
             let (prompts, seat) = (self.this.clone(), seat.clone());
             executor::spawn(move || attend(&prompts, &seat));
@@ -247,12 +247,23 @@ impl Prompts {
         })
     }
 
+    /// Whether no interactor is in the middle of a prompt.
+    pub(crate) fn are_idle(&self) -> bool {
+        let table = lock(&self.table);
+        table.seats.iter().all(|seat| !seat.is_busy())
+    }
+
     /// Whether the interactor is to be asked what it was given.
     ///
-    /// Whoever is here sees what everyone else sees, also when another was quick and has won: it is then told that it is
-    /// over by a call that is off from the start. Whoever has left meanwhile is asked nothing more, and a prompt that was
-    /// called off before it was shown is shown to nobody.
-    fn begin(&self, seat: &Arc<Seat>, prompt: &Arc<Prompt>, call: &CancellationSource) -> bool {
+    /// Every attached interactor is asked, also when another has answered already: it then sees that the prompt is
+    /// settled by a call that is cancelled from the start. An interactor that has left is asked nothing more, and a prompt that was
+    /// cancelled before it was shown is not shown.
+    fn begin(
+        &self,
+        seat: &Arc<InteractorSlot>,
+        prompt: &Arc<Prompt>,
+        call: &CancellationSource,
+    ) -> bool {
         let is_over = {
             let table = lock(&self.table);
             let current = table.current.as_ref();
@@ -274,7 +285,7 @@ impl Prompts {
     }
 
     /// Asks one interactor, again if it answers what cannot be an answer.
-    fn ask(&self, seat: &Seat, prompt: &Prompt, call: &CancellationSource) -> Replied {
+    fn ask(&self, seat: &InteractorSlot, prompt: &Prompt, call: &CancellationSource) -> Replied {
         for _ in 0..SECOND_CHANCES {
             let asked = seat.interactor.ask(&prompt.request, call.token());
             let answered = executor::block_on(asked);
@@ -303,7 +314,7 @@ impl Prompts {
         }
     }
 
-    fn take(&self, seat: &Seat, prompt: &Prompt, response: Response) -> Result<()> {
+    fn take(&self, seat: &InteractorSlot, prompt: &Prompt, response: Response) -> Result<()> {
         let has_answered = lock(&seat.desk).answered.as_deref() == Some(prompt.id());
         if !response.status.settles() || has_answered {
             return response.check(&prompt.request).map(drop);
@@ -323,7 +334,7 @@ enum Replied {
     Failed,
 }
 
-fn note_failure(seat: &Seat, prompt: &Prompt, call: &CancellationSource, error: &Error) {
+fn note_failure(seat: &InteractorSlot, prompt: &Prompt, call: &CancellationSource, error: &Error) {
     let books = &prompt.asker.books;
     let correlation_id = &prompt.request.correlation_id;
     if error.code() == codes::INTERACTION_ALREADY_ANSWERED.name {
@@ -348,7 +359,7 @@ fn note_failure(seat: &Seat, prompt: &Prompt, call: &CancellationSource, error: 
 }
 
 /// Asks an interactor what it was given, one prompt after the other, until nothing is left.
-pub(super) fn attend(prompts: &Weak<Prompts>, seat: &Arc<Seat>) {
+pub(super) fn attend(prompts: &Weak<Prompts>, seat: &Arc<InteractorSlot>) {
     while let Some((given, call)) = next(seat) {
         if let Some(behind) = seat.interactor.catch_up(given.news) {
             executor::block_on(behind);
@@ -371,14 +382,14 @@ pub(super) fn attend(prompts: &Weak<Prompts>, seat: &Arc<Seat>) {
     }
 }
 
-/// The next prompt at a seat, with what calls it off; the seat is idle if there is none.
-fn next(seat: &Seat) -> Option<(Given, CancellationSource)> {
+/// The next prompt of a slot, with its cancellation source; without one the slot is idle.
+fn next(seat: &InteractorSlot) -> Option<(Given, CancellationSource)> {
     let idle = {
         let mut desk = lock(&seat.desk);
         desk.call = None;
         if let Some(given) = desk.waiting.pop_front() {
             let off = CancellationSource::new();
-            desk.call = Some(Call {
+            desk.call = Some(InteractorCall {
                 prompt: given.prompt.id().to_owned(),
                 off: off.clone(),
                 begun: false,

@@ -8,10 +8,11 @@ use stud_contract_interaction::{
 use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::Durability;
 use stud_diagnostics::codes;
+use stud_host_api::events::{HeadlessInteractionRequired, InteractionDetached};
 
 use super::Prompt;
-use crate::cancellation::{Reason, Scope, called_off};
-use crate::events::Roused;
+use crate::cancellation::{CancelReason, Scope, called_off};
+use crate::events::PendingDelivery;
 use crate::fault_injection::{Fault, planted};
 use crate::ledger::{Draft, closed};
 use crate::platform;
@@ -24,20 +25,21 @@ pub enum Outcome {
     Answered {
         /// The plugin behind it.
         ext_id: String,
+        /// Which of the screens behind the plugin it came from, if it has several.
+        client_id: Option<String>,
         /// `accepted` or `rejected`, in the shape of the kind.
         response: Response,
         /// The interactor, if it waits to hear that it won.
         #[doc(hidden)]
-        #[expect(private_interfaces, reason = "nobody outside makes one")]
         done: Option<Promise<Result<()>>>,
     },
     /// The asker no longer wants to know.
     Cancelled,
-    /// Nobody answered in time.
+    /// It timed out.
     TimedOut,
     /// The session ended.
     Closed,
-    /// Core answered by rule, because nobody is there or the person said in advance what to answer.
+    /// Core answered by rule, because no interactor is attached or the user decided in advance.
     Automatic {
         /// The answer.
         response: Response,
@@ -46,12 +48,12 @@ pub enum Outcome {
         /// Why, where the decision does not say it.
         reason: Option<&'static str>,
     },
-    /// Nobody is there who could answer, and nothing says what to do without.
+    /// No interactor is attached, and no rule applies.
     Halted {
         /// What to do about it.
         hint: &'static str,
     },
-    /// Nobody is there, and the tool that asks has to do without.
+    /// No interactor is attached, and the tool gets an error.
     Unavailable,
 }
 
@@ -64,7 +66,7 @@ impl Outcome {
         }
     }
 
-    /// A secret that somebody typed must not turn up anywhere, whatever the asker does with it.
+    /// A typed secret must not be recorded anywhere, whatever the asker does with it.
     pub(super) fn hide_secret(&self, prompt: &Prompt) {
         let Self::Answered { response, .. } = self else {
             return;
@@ -91,11 +93,21 @@ impl Outcome {
             "outcome": self.word(),
         });
         if let Self::Answered {
-            ext_id, response, ..
+            ext_id,
+            client_id,
+            response,
+            ..
         } = self
         {
             payload["extId"] = ext_id.as_str().into();
+            payload["answeredBy"] = json!({"extId": ext_id});
+            if let Some(client_id) = client_id {
+                payload["answeredBy"]["clientId"] = client_id.as_str().into();
+            }
             payload["status"] = json!(response.status);
+            if let Some(reason) = &response.reason {
+                payload["reason"] = reason.as_str().into();
+            }
             match &response.value {
                 Some(_) if prompt.request.kind().is_secret() => payload["redacted"] = true.into(),
                 Some(value) => payload["value"] = value.clone(),
@@ -183,20 +195,20 @@ impl Outcome {
     }
 
     /// What subscribers hear.
-    pub(super) fn publish(&self, prompt: &Prompt, raised: bool) -> Roused {
+    pub(super) fn publish(&self, prompt: &Prompt, raised: bool) -> PendingDelivery {
         let (books, request) = (&prompt.asker.books, &prompt.request);
         let correlation_id = &request.correlation_id;
         if let Self::Halted { hint } = self {
-            let payload = json!({
-                "kind": "permission-required",
-                "requestKind": request.kind().as_str(),
-                "correlationId": correlation_id,
-                "hint": hint,
-            });
-            books.publish("HeadlessInteractionRequired", correlation_id, &payload);
+            let required = HeadlessInteractionRequired {
+                correlation_id: correlation_id.clone(),
+                hint: (*hint).to_owned(),
+                kind: "permission-required".to_owned(),
+                request_kind: request.kind().as_str().to_owned(),
+            };
+            books.publish(correlation_id, &required);
         }
         if !raised {
-            return Roused::default();
+            return PendingDelivery::default();
         }
         let Self::Answered {
             ext_id, response, ..
@@ -208,7 +220,7 @@ impl Outcome {
             Ok(Some(answer)) => InteractionAnswered::accepted(request, &answer, ext_id),
             _ => InteractionAnswered::rejected(request, ext_id),
         };
-        books.place(InteractionAnswered::NAME, correlation_id, &answered)
+        books.place(correlation_id, &answered)
     }
 
     /// What the asker gets.
@@ -220,15 +232,15 @@ impl Outcome {
             }
             Self::TimedOut => Ok(Response::timeout(request)),
             Self::Cancelled => {
-                let message = "the prompt was called off before anyone answered";
-                let error = called_off(Scope::Turn, Reason::Parent, message);
+                let message = "the prompt was cancelled before it was answered";
+                let error = called_off(Scope::Turn, CancelReason::Parent, message);
                 Err(error.with("interactionId", prompt.id()))
             }
             Self::Closed => Err(closed().with("interactionId", prompt.id())),
             Self::Halted { hint } => {
                 let code = &codes::HEADLESS_INTERACTION_REQUIRED;
                 let message = format!(
-                    "`{}` needs an answer, and nobody is there: {hint}",
+                    "`{}` needs an answer, and no interactive UI is attached: {hint}",
                     request.kind()
                 );
                 Err(Error::new(code.class, code.name, message)
@@ -296,7 +308,7 @@ pub(super) fn draft(prompt: &Prompt) -> Draft {
     }
 }
 
-/// A secret that somebody typed is known from now on, so that whoever it is for cannot write it down by mistake.
+/// A typed secret is redacted from now on, so that its receiver cannot record it by mistake.
 pub(super) fn learn(prompt: &Prompt, answer: &Answer) {
     let (Answer::AuthPassword(AuthAnswer::Secret(secret))
     | Answer::AuthDeviceCode(AuthAnswer::Secret(secret))) = answer
@@ -306,7 +318,7 @@ pub(super) fn learn(prompt: &Prompt, answer: &Answer) {
     prompt.asker.books.redactor.learn_text(secret.expose());
 }
 
-/// The record of a prompt. It is a picture for whoever reads the transcript, and no way to answer.
+/// The record of a prompt. It is for readers of the transcript, and cannot be answered.
 pub(super) fn request_record(prompt: &Prompt) -> Draft {
     Draft {
         payload: serde_json::to_value(&prompt.request).unwrap_or_default(),
@@ -315,34 +327,28 @@ pub(super) fn request_record(prompt: &Prompt) -> Draft {
 }
 
 /// Subscribers learn that something is asked, and not what.
-pub(super) fn publish_raised(prompt: &Prompt) -> Roused {
+pub(super) fn publish_raised(prompt: &Prompt) -> PendingDelivery {
     let raised = InteractionRaised::new(&prompt.request, prompt.asker.ext_id.clone());
     let correlation_id = &prompt.request.correlation_id;
     let books = &prompt.asker.books;
-    books.place(InteractionRaised::NAME, correlation_id, &raised)
+    books.place(correlation_id, &raised)
 }
 
-pub(super) fn publish_cancelled(prompt: &Prompt) -> Roused {
+pub(super) fn publish_cancelled(prompt: &Prompt) -> PendingDelivery {
     let cancelled = InteractionCancelled::new(&prompt.request);
     let correlation_id = &prompt.request.correlation_id;
     let books = &prompt.asker.books;
-    books.place(InteractionCancelled::NAME, correlation_id, &cancelled)
+    books.place(correlation_id, &cancelled)
 }
 
 /// Subscribers learn that a prompt can still be answered though its tool is gone.
 pub(super) fn publish_detached(prompt: &Prompt) {
-    let mut payload = json!({
-        "correlationId": prompt.request.correlation_id,
-        "interactionId": prompt.id(),
-        "kind": prompt.request.kind().as_str(),
-    });
-    if let Some(asker) = &prompt.asker.ext_id {
-        payload["extId"] = asker.as_str().into();
-    }
+    let detached = InteractionDetached {
+        correlation_id: prompt.request.correlation_id.clone(),
+        ext_id: prompt.asker.ext_id.clone(),
+        interaction_id: prompt.id().to_owned(),
+        kind: prompt.request.kind().as_str().to_owned(),
+    };
     let books = &prompt.asker.books;
-    books.publish(
-        "InteractionDetached",
-        &prompt.request.correlation_id,
-        &payload,
-    );
+    books.publish(&detached.correlation_id, &detached);
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use stud_contract_meta::Result;
 
-use super::interactor_slot::Seat;
+use super::interactor_slot::InteractorSlot;
 use super::outcome::{self, Outcome};
-use super::stage::Stage;
+use super::stage::PromptStage;
 use super::{Prompt, Prompts, Table};
-use crate::events::Roused;
+use crate::events::PendingDelivery;
 use crate::fault_injection::{Fault, planted};
 use crate::sync::lock;
 use crate::timer::Alarm;
@@ -16,11 +16,11 @@ use crate::timer::Alarm;
 /// The prompt that is being asked.
 pub(super) struct Current {
     pub(super) prompt: Arc<Prompt>,
-    pub(super) stage: Stage,
+    pub(super) stage: PromptStage,
     pub(super) timeout: Option<Alarm>,
     /// Those who failed over it, and so will not answer it.
-    pub(super) failed: Vec<Arc<Seat>>,
-    /// Rings when all have failed and nobody else has come.
+    pub(super) failed: Vec<Arc<InteractorSlot>>,
+    /// Fires when all have failed and no other interactor has joined.
     pub(super) hopeless: Option<Alarm>,
 }
 
@@ -36,7 +36,7 @@ impl Prompts {
             let next = table.next_in_line();
             table.current = next.clone().map(|prompt| Current {
                 prompt,
-                stage: Stage::Announcing(None),
+                stage: PromptStage::Announcing(None),
                 timeout: None,
                 failed: Vec::new(),
                 hopeless: None,
@@ -52,7 +52,7 @@ impl Prompts {
         if let Some(outcome) = self.unasked(&prompt) {
             let mut table = lock(&self.table);
             if let Some(current) = &mut table.current {
-                current.stage = Stage::Settling;
+                current.stage = PromptStage::Settling;
             }
             drop(table);
             return self.finish(prompt, outcome, false);
@@ -76,19 +76,19 @@ impl Prompts {
         }
     }
 
-    /// The prompt's record is written: now everybody may know.
+    /// The prompt's record is written: now it may be published.
     fn announced(&self, prompt: Arc<Prompt>, written: Result<()>) {
         if let Err(error) = written {
             let mut table = lock(&self.table);
             if let Some(current) = &mut table.current {
-                current.stage = Stage::Settling;
+                current.stage = PromptStage::Settling;
             }
             drop(table);
-            return self.over(&prompt, Err(error), Roused::default());
+            return self.over(&prompt, Err(error), PendingDelivery::default());
         }
         // On its way before anyone is asked: an interactor that listens as well hears it first.
         let told = if planted(Fault::RaisedLate) {
-            Roused::default()
+            PendingDelivery::default()
         } else {
             outcome::publish_raised(&prompt)
         };
@@ -102,6 +102,7 @@ impl Prompts {
             if early.is_none() {
                 current.timeout = self.arm(&prompt);
             }
+            table.note_asked(&prompt);
             (early, seats)
         };
         if let Some(outcome) = early {
@@ -109,11 +110,11 @@ impl Prompts {
             return self.finish(prompt, outcome, true);
         }
         let at_rest = seats.into_iter().filter(|seat| seat.give(&prompt));
-        self.go_round(told, at_rest.collect());
+        self.dispatch(told, at_rest.collect());
         if planted(Fault::RaisedLate) {
             drop(outcome::publish_raised(&prompt));
         }
-        self.mind_absence();
+        self.check_attendance();
     }
 
     fn arm(&self, prompt: &Prompt) -> Option<Alarm> {
@@ -129,7 +130,7 @@ impl Prompts {
 }
 
 impl Table {
-    /// Takes out the prompts that were called off while they waited, so that nobody is shown them.
+    /// Removes the prompts that were cancelled in the queue, so that they are never shown.
     fn unwanted(&mut self) -> Vec<Arc<Prompt>> {
         let called_off = |prompt: &mut Arc<Prompt>| prompt.asker.cancelled.is_cancelled();
         self.queue.extract_if(.., called_off).collect()

@@ -7,9 +7,21 @@ use stud_contract_interaction::{
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 
-use super::detached::LateAnswer;
 use super::{Outcome, Prompt};
 use crate::ledger::Draft;
+
+/// What a person said after the tool that asked was gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LateAnswer {
+    /// The number of its record.
+    pub seq: u64,
+    /// The interactor it came through.
+    pub ext_id: String,
+    /// The answer in words.
+    pub text: String,
+    /// The prompt.
+    pub interaction_id: String,
+}
 
 /// What the person says.
 pub(super) struct Words {

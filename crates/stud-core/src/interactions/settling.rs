@@ -10,11 +10,11 @@ use stud_diagnostics::codes;
 use stud_host_api::{BoxFuture, refusal};
 
 use super::detached::Inbox;
-use super::interactor_slot::Seat;
+use super::interactor_slot::InteractorSlot;
 use super::outcome::{self, Outcome};
-use super::stage::{Stage, too_late};
+use super::stage::{PromptStage, too_late};
 use super::{Prompt, Prompts, Table, render_answer};
-use crate::events::Roused;
+use crate::events::PendingDelivery;
 use crate::fault_injection::{Fault, planted};
 use crate::ledger::closed;
 use crate::sync::{Promised, lock, promise};
@@ -22,8 +22,18 @@ use crate::sync::{Promised, lock, promise};
 impl Prompts {
     /// An interactor's answer. When this returns without an error it has won and taken effect.
     pub fn respond<'a>(&'a self, ext_id: &str, response: Response) -> BoxFuture<'a, Result<()>> {
+        self.respond_for(ext_id, None, response)
+    }
+
+    /// The same for an interactor with several screens: `client_id` is the one that the answer came from.
+    pub fn respond_for<'a>(
+        &'a self,
+        ext_id: &str,
+        client_id: Option<String>,
+        response: Response,
+    ) -> BoxFuture<'a, Result<()>> {
         let (id, settles) = (response.interaction_id.clone(), response.status.settles());
-        let answered = self.answer(ext_id, response);
+        let answered = self.answer_for(ext_id, client_id, response);
         if settles && answered.is_ok() {
             self.note_answer(ext_id, id);
         }
@@ -37,6 +47,15 @@ impl Prompts {
 
     /// Takes an answer if it fits and is the first.
     pub(super) fn answer(&self, ext_id: &str, response: Response) -> Result<Promised<Result<()>>> {
+        self.answer_for(ext_id, None, response)
+    }
+
+    fn answer_for(
+        &self,
+        ext_id: &str,
+        client_id: Option<String>,
+        response: Response,
+    ) -> Result<Promised<Result<()>>> {
         let id = response.interaction_id.clone();
         let (prompt, tool_is_gone) = self.answerable(&id)?;
         if let Some(answer) = response.check(&prompt.request)? {
@@ -54,6 +73,7 @@ impl Prompts {
             &id,
             Outcome::Answered {
                 ext_id: ext_id.to_owned(),
+                client_id,
                 response,
                 done: Some(done),
             },
@@ -72,12 +92,12 @@ impl Prompts {
             _ => return Err(table.unanswerable(id)),
         };
         match stage {
-            Stage::Settling => Err(too_late(prompt)),
-            Stage::Open | Stage::Announcing(_) => Ok((prompt.clone(), tool_is_gone)),
+            PromptStage::Settling => Err(too_late(prompt)),
+            PromptStage::Open | PromptStage::Announcing(_) => Ok((prompt.clone(), tool_is_gone)),
         }
     }
 
-    /// Ends a prompt that nobody needs an answer to any more, whether somebody waits for it or not.
+    /// Ends a prompt whose answer is no longer needed, whether or not a caller waits for it.
     pub fn call_off(&self, id: &str) -> Result<()> {
         self.settle(id, Outcome::Cancelled)
     }
@@ -117,7 +137,7 @@ impl Prompts {
             Next::FinishLate(prompt, inbox, outcome) => {
                 self.finish_late(&prompt, &inbox, outcome)?;
             }
-            // Nobody has seen it, so there is nothing to take back.
+            // It was never shown, so there is nothing to close.
             Next::Withdraw(prompt, outcome) => prompt.keep(outcome.for_asker(&prompt)),
         }
         Ok(())
@@ -131,7 +151,7 @@ impl Prompts {
         let durability = outcome.durability();
         let books = prompt.asker.books.clone();
         books.ledger.commit(records, durability, move |written| {
-            // In the stream before the asker goes on, who is woken before those who deliver it.
+            // In the stream before the asker continues, which is woken before the delivery threads.
             let (told, answer) = match written {
                 Ok(_) => {
                     outcome.audit(&prompt);
@@ -139,7 +159,7 @@ impl Prompts {
                     (told, outcome.for_asker(&prompt))
                 }
                 Err(error) if raised => (outcome::publish_cancelled(&prompt), Err(error)),
-                Err(error) => (Roused::default(), Err(error)),
+                Err(error) => (PendingDelivery::default(), Err(error)),
             };
             outcome.told(answer.as_ref().err().cloned());
             if let Some(prompts) = this.upgrade() {
@@ -150,8 +170,13 @@ impl Prompts {
         });
     }
 
-    /// The prompt is settled: its asker goes on, dialogs close, and the next one in line is asked.
-    pub(super) fn over(&self, prompt: &Arc<Prompt>, answer: Result<Response>, told: Roused) {
+    /// The prompt is settled: its asker continues, dialogs close, and the next one in the queue is asked.
+    pub(super) fn over(
+        &self,
+        prompt: &Arc<Prompt>,
+        answer: Result<Response>,
+        told: PendingDelivery,
+    ) {
         let calls = {
             let mut table = lock(&self.table);
             table.current = None;
@@ -167,7 +192,7 @@ impl Prompts {
                 let call = seat.call_of(prompt.id())?;
                 Some((seat.clone(), call))
             });
-            calls.collect::<Vec<(Arc<Seat>, CancellationSource)>>()
+            calls.collect::<Vec<(Arc<InteractorSlot>, CancellationSource)>>()
         };
         prompt.keep(answer);
         drop(told);

@@ -7,7 +7,7 @@ use super::{Outcome, Prompt};
 use crate::fault_injection::{Fault, planted};
 
 /// How far it has come.
-pub(super) enum Stage {
+pub(super) enum PromptStage {
     /// Its record is on the way. What settles it meanwhile has to wait.
     Announcing(Option<Outcome>),
     /// It can be answered.
@@ -16,7 +16,7 @@ pub(super) enum Stage {
     Settling,
 }
 
-impl Stage {
+impl PromptStage {
     /// The record is written. It is open now, unless this gives what settled it meanwhile.
     pub(super) fn announced(&mut self) -> Option<Outcome> {
         match std::mem::replace(self, Self::Open) {
@@ -45,7 +45,7 @@ impl Stage {
     }
 }
 
-/// Somebody else was first.
+/// Another interactor answered first.
 pub(super) fn too_late(prompt: &Prompt) -> Error {
     refusal::interaction_already_answered(prompt.id(), &prompt.request.correlation_id)
 }

@@ -207,7 +207,7 @@ fn only_an_answer_settles_a_prompt() {
     to_ann.send(Response::dismissed(&request)).unwrap();
     let (request, to_bob, _) = asked(&at_bob);
     to_bob.send(Response::timeout(&request)).unwrap();
-    // Everybody declined, and the question still stands: one of them thinks better of it.
+    // All interactors declined, and the prompt is still open: one of them answers after all.
     block_on(
         room.prompts
             .respond("ann", Response::rejected(&request, "no")),
@@ -402,7 +402,7 @@ fn yolo_answers_for_those_who_are_not_there() {
     assert_eq!(value(Confirm::default().into()), json!({"confirmed": true}));
     assert_eq!(value(AuthPassword::default().into()), Value::Null);
     assert_eq!(value(Approve::default().into())["decision"], "approve");
-    // Where somebody is there, only what is about trust is answered in advance.
+    // With an interactor attached, only trust prompts are answered in advance.
     let (ann, at_ann) = person("ann");
     room.prompts.join(ann);
     assert_eq!(value(Approve::default().into())["decision"], "approve");

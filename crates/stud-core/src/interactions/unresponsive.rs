@@ -1,6 +1,6 @@
-//! Interactors that do not let go of a prompt that is over.
+//! Interactors that do not return from a settled prompt.
 //!
-//! Nobody can make a plugin return. One that does not is taken out, as if it had left, so that neither the next prompt
+//! A plugin cannot be forced to return. One that does not is removed, as if it had left, so that neither the next prompt
 //! nor a reload waits for it; should it return after all, it takes its place again.
 
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use std::sync::Arc;
 use stud_contract_meta::Error;
 use stud_diagnostics::codes;
 
-use super::interactor_slot::Seat;
+use super::interactor_slot::InteractorSlot;
 use super::{Prompt, Prompts};
 use crate::sync::lock;
 
 impl Prompts {
     /// The prompt is over, so the interactor's call about it should be too, before long.
-    pub(super) fn expect_back(&self, seat: &Arc<Seat>, prompt: &Arc<Prompt>) {
+    pub(super) fn expect_back(&self, seat: &Arc<InteractorSlot>, prompt: &Arc<Prompt>) {
         let (this, awaited, over) = (self.this.clone(), seat.clone(), prompt.clone());
         let job = Box::new(move || {
             if let Some(prompts) = this.upgrade() {
@@ -25,7 +25,7 @@ impl Prompts {
         seat.watch(prompt.id(), alarm);
     }
 
-    fn overdue(&self, seat: &Arc<Seat>, prompt: &Prompt) {
+    fn overdue(&self, seat: &Arc<InteractorSlot>, prompt: &Prompt) {
         let waiting = {
             let mut table = lock(&self.table);
             let place = table
@@ -47,7 +47,7 @@ impl Prompts {
         }
         let code = &codes::CALL_STUCK;
         let message = format!(
-            "`{}` does not let go of a prompt that is over",
+            "`{}` did not return from a prompt that is settled",
             seat.ext_id()
         );
         let error = Error::new(code.class, code.name, message)
@@ -56,13 +56,13 @@ impl Prompts {
         let reason = format!("the interactor `{}` did not return", seat.ext_id());
         let books = &prompt.asker.books;
         books.suppress(&reason, &prompt.request.correlation_id, &error);
-        self.mind_absence();
+        self.check_attendance();
     }
 
     /// The interactor's calls are done. If it was given up, it is welcome again.
     ///
     /// It may have been asked again before this is said, and given up over that. Then it is not back yet.
-    pub(super) fn is_back(&self, seat: &Arc<Seat>) {
+    pub(super) fn is_back(&self, seat: &Arc<InteractorSlot>) {
         let open = {
             let mut table = lock(&self.table);
             let place = table
@@ -73,7 +73,7 @@ impl Prompts {
                 return;
             };
             table.stuck.remove(place);
-            // At once: whoever takes it out meanwhile would find it in neither place.
+            // Atomically: a concurrent removal would otherwise find it in neither place.
             table.welcome(seat)
         };
         if let Some(prompt) = open {

@@ -8,8 +8,8 @@ use serde_json::Value;
 /// What is on record as begun and not as ended. A process that ends early leaves it so.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct LooseEnds {
-    /// Prompts that nobody has answered, by id.
+pub(crate) struct OpenRecords {
+    /// Unanswered prompts, by id.
     #[serde(rename = "openPrompts")]
     pub(crate) prompts: BTreeMap<String, OpenPrompt>,
     /// Prompts that stay open though their tools are gone: what their records say, by id.
@@ -35,7 +35,7 @@ pub(crate) struct OpenPrompt {
     pub(crate) tool_call_id: Option<String>,
 }
 
-impl LooseEnds {
+impl OpenRecords {
     /// What a record begins or ends, as it lies in the store.
     pub(super) fn take_record(&mut self, record: &Value) {
         self.take(

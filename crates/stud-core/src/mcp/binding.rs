@@ -8,7 +8,7 @@ use super::sanitize::cut;
 
 /// Which resource, and how much of it at most.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Binding {
+pub struct ResourceBinding {
     /// The server.
     pub server_id: String,
     /// The resource's address there.
@@ -23,7 +23,7 @@ pub struct Binding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
     /// Which resource, with which limits.
-    pub binding: Binding,
+    pub binding: ResourceBinding,
     /// Its content, as far as the limit goes.
     pub content: Vec<u8>,
     /// Its media type.
@@ -33,11 +33,11 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// What the content is worth: it comes from outside, whoever vouches for the server.
+    /// What the content is worth: it comes from outside, even when the server is trusted.
     pub const TAINT: &'static str = "untrusted";
 }
 
-impl Binding {
+impl ResourceBinding {
     /// Reads one from `{serverId, uri, maxBytes, maxTokens?}`.
     ///
     /// # Errors
@@ -96,18 +96,18 @@ mod tests {
     fn a_limit_is_a_whole_number_above_0() {
         for max_bytes in [json!(0), json!(-1), json!(1.5), json!("9"), json!(null)] {
             let binding = json!({"serverId": "s", "uri": "file:///a", "maxBytes": max_bytes});
-            let error = Binding::read(&binding).unwrap_err();
+            let error = ResourceBinding::read(&binding).unwrap_err();
             assert_eq!(error.code(), "BindingCapExceeded", "{max_bytes}");
             assert_eq!(error.context()["fieldPath"], "/maxBytes");
         }
         let binding = json!({"serverId": "s", "uri": "u", "maxBytes": 1, "maxTokens": 0});
-        assert!(Binding::read(&binding).is_err());
+        assert!(ResourceBinding::read(&binding).is_err());
     }
 
     #[test]
     fn text_is_cut_on_a_character() {
         let binding = json!({"serverId": "s", "uri": "u", "maxBytes": 4});
-        let binding = Binding::read(&binding).unwrap();
+        let binding = ResourceBinding::read(&binding).unwrap();
         assert_eq!(binding.hold(b"1234".to_vec()), (b"1234".to_vec(), false));
         assert_eq!(binding.hold("123é".into()), (b"123".to_vec(), true));
         assert_eq!(binding.hold(vec![255; 9]), (vec![255; 4], true));

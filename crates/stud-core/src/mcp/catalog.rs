@@ -19,7 +19,7 @@ const LONGEST_DESCRIPTION: usize = 8 << 10;
 
 /// What a server offers at one moment.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Stock {
+pub(super) struct ServerCatalog {
     pub(super) tools: Vec<ToolDescriptor>,
     pub(super) prompts: Vec<PromptDescriptor>,
     pub(super) resources: Vec<ResourceDescriptor>,
@@ -34,7 +34,7 @@ pub(super) struct RemoteTool {
     pub(super) validator: Arc<Validator>,
 }
 
-impl Stock {
+impl ServerCatalog {
     /// Takes out what cannot be used, and says why in words.
     pub(super) fn sift(mut self) -> (Self, Vec<String>) {
         let mut left_out = Vec::new();
@@ -110,7 +110,7 @@ fn sift<T>(all: &mut Vec<T>, kind: &str, name: impl Fn(&T) -> &String, left_out:
     all.retain(|one| {
         let name = name(one);
         let why = if !is_plain(name) {
-            "because its name could deceive whoever reads it"
+            "because its name could deceive a reader"
         } else if !names.insert(name.clone()) {
             "because it has another one of that name"
         } else {
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn what_could_deceive_or_cannot_be_checked_is_left_out_by_name() {
         let any = json!({"type": "object"});
-        let stock = Stock {
+        let stock = ServerCatalog {
             tools: vec![
                 tool("good", any.clone()),
                 tool("good", json!({"type": "array"})),
@@ -146,7 +146,7 @@ mod tests {
                 tool("a.b", any.clone()),
                 tool("a/b", any),
             ],
-            ..Stock::default()
+            ..ServerCatalog::default()
         };
         let (stock, first) = stock.sift();
         let (tools, second) = stock.usable_tools("s");
@@ -166,9 +166,9 @@ mod tests {
     #[test]
     fn a_flood_of_tools_is_cut_off() {
         let tools = (0..MOST + 7).map(|number| tool(&format!("t{number}"), json!({})));
-        let stock = Stock {
+        let stock = ServerCatalog {
             tools: tools.collect(),
-            ..Stock::default()
+            ..ServerCatalog::default()
         };
         let (stock, left_out) = stock.sift();
         assert_eq!(stock.tools.len(), MOST);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use stud_contract_meta::strict_json;
 use stud_diagnostics::{Diagnostic, codes};
 
-use super::binding::Binding;
+use super::binding::ResourceBinding;
 use crate::environment::Environment;
 use crate::platform::{self, ReadError};
 use crate::plugin_scope::Scope;
@@ -65,7 +65,7 @@ pub struct Configured {
     /// The servers, by id.
     pub servers: BTreeMap<String, ServerConfig>,
     /// Resources that are bound with limits of their own.
-    pub bindings: Vec<Binding>,
+    pub bindings: Vec<ResourceBinding>,
     /// What cannot be used. Whatever can is there all the same.
     pub problems: Vec<Diagnostic>,
 }
@@ -100,7 +100,7 @@ impl Configured {
             Ok(Some(document)) => document,
             Err(why) => {
                 let problem = invalid(path, "", "file", format!("`mcp.json` {why}"))
-                    .help("mend the file, or move it away");
+                    .help("correct the file, or move it away");
                 return self.problems.push(problem);
             }
         };
@@ -148,7 +148,7 @@ impl Configured {
     fn bindings(&mut self, path: &Path, pointer: &str, bindings: &Value) {
         let items = bindings.as_array().into_iter().flatten();
         for (index, item) in items.enumerate() {
-            match Binding::read(item) {
+            match ResourceBinding::read(item) {
                 Ok(binding) => self.bindings.push(binding),
                 Err(error) => {
                     let problem = Diagnostic::error(&codes::BINDING_CAP_EXCEEDED, error.message())

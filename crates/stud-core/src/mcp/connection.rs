@@ -1,4 +1,4 @@
-//! What the client needs from whoever speaks the protocol. Core has no runtime, so that is another crate's business.
+//! What the client needs from a protocol implementation. Core has no runtime, so another crate implements it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,14 +16,14 @@ pub trait Connector: Send + Sync + fmt::Debug {
     /// Dropping the future ends whatever was begun.
     fn connect(
         &self,
-        target: Target,
+        target: ServerAddress,
         watch: Arc<dyn Watch>,
-    ) -> BoxFuture<'_, Result<Arc<dyn Connection>, Trouble>>;
+    ) -> BoxFuture<'_, Result<Arc<dyn Connection>, ConnectionError>>;
 }
 
 /// Which server, and how it is reached.
 #[derive(Debug, Clone)]
-pub struct Target {
+pub struct ServerAddress {
     /// Its id.
     pub server_id: String,
     /// How it is reached.
@@ -53,36 +53,36 @@ pub enum Reach {
     },
 }
 
-/// A connection that stands. Dropping the future of a call tells the server that nobody waits for it any more.
+/// A connection that stands. Dropping the future of a call sends a cancellation to the server.
 pub trait Connection: Send + Sync {
     /// The tools it has.
-    fn list_tools(&self) -> BoxFuture<'_, Result<Vec<ToolDescriptor>, Trouble>>;
+    fn list_tools(&self) -> BoxFuture<'_, Result<Vec<ToolDescriptor>, ConnectionError>>;
 
     /// The prompts it has.
-    fn list_prompts(&self) -> BoxFuture<'_, Result<Vec<PromptDescriptor>, Trouble>>;
+    fn list_prompts(&self) -> BoxFuture<'_, Result<Vec<PromptDescriptor>, ConnectionError>>;
 
     /// The resources it has.
-    fn list_resources(&self) -> BoxFuture<'_, Result<Vec<ResourceDescriptor>, Trouble>>;
+    fn list_resources(&self) -> BoxFuture<'_, Result<Vec<ResourceDescriptor>, ConnectionError>>;
 
     /// Calls a tool.
     fn call_tool<'a>(
         &'a self,
         name: &'a str,
         args: Map<String, Value>,
-    ) -> BoxFuture<'a, Result<ToolAnswer, Trouble>>;
+    ) -> BoxFuture<'a, Result<ToolAnswer, ConnectionError>>;
 
     /// Gets the messages of a prompt.
     fn get_prompt<'a>(
         &'a self,
         name: &'a str,
         args: BTreeMap<String, String>,
-    ) -> BoxFuture<'a, Result<Vec<PromptMessage>, Trouble>>;
+    ) -> BoxFuture<'a, Result<Vec<PromptMessage>, ConnectionError>>;
 
     /// Reads a resource.
     fn read_resource<'a>(
         &'a self,
         uri: &'a str,
-    ) -> BoxFuture<'a, Result<Vec<ResourceContent>, Trouble>>;
+    ) -> BoxFuture<'a, Result<Vec<ResourceContent>, ConnectionError>>;
 
     /// Ends the connection, and the server's process with everything it has started.
     fn close(&self) -> BoxFuture<'_, ()>;
@@ -99,14 +99,14 @@ pub trait Watch: Send + Sync {
 
 /// Why a server did not do what it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
+pub enum ConnectionError {
     /// There is no connection, or not any more.
     Lost(String),
     /// The server says no, or something that cannot be understood.
     Refused(String),
 }
 
-impl Trouble {
+impl ConnectionError {
     /// In words.
     pub fn words(&self) -> &str {
         match self {

@@ -11,9 +11,9 @@ use stud_diagnostics::Diagnostic;
 use stud_host_api::BoxFuture;
 use stud_host_api::metrics::{McpServerInfo, ToolInfo};
 
-use super::binding::Binding;
+use super::binding::ResourceBinding;
 use super::connection::Connector;
-use super::terms::Terms;
+use super::terms::McpDefaults;
 use super::trust::TrustLists;
 use crate::ids;
 use crate::interactions::{Asker, Prompts, Raised};
@@ -24,27 +24,27 @@ use crate::runtime_snapshot::Collector;
 use crate::timer::Timer;
 
 /// The session, as far as servers have to do with it.
-pub(crate) trait Around: Send + Sync {
+pub(crate) trait McpSession: Send + Sync {
     /// The id that ties together what happens now.
     fn correlation_id(&self) -> String;
 
     /// Tells of something that is wrong and stops nothing.
     fn report(&self, problem: &Diagnostic);
 
-    /// Whether the gate would let a tool run now, without asking anybody.
-    fn lets_run(&self, tool: &str, key: &str) -> bool;
+    /// Whether the gate would let a tool run now, without a prompt.
+    fn is_preapproved(&self, tool: &str, key: &str) -> bool;
 
     /// Says something to the assistant. `origin` says where it comes from.
     fn say(&self, text: String, origin: Value) -> BoxFuture<'_, Result<u64>>;
 }
 
 /// What every server needs.
-pub(super) struct Means {
+pub(super) struct ServerDeps {
     pub(super) connector: Arc<dyn Connector>,
     pub(super) lists: TrustLists,
-    pub(super) terms: Terms,
+    pub(super) terms: McpDefaults,
     /// Resources with limits of their own.
-    pub(super) bindings: Vec<Binding>,
+    pub(super) bindings: Vec<ResourceBinding>,
     /// Where servers run.
     pub(super) cwd: PathBuf,
     /// Whether the person approved everything in advance.
@@ -57,10 +57,10 @@ pub(super) struct Means {
     pub(super) timer: Arc<dyn Timer>,
     /// Fires when the session ends.
     pub(super) over: CancellationToken,
-    pub(super) around: Weak<dyn Around>,
+    pub(super) around: Weak<dyn McpSession>,
 }
 
-impl Means {
+impl ServerDeps {
     fn correlation_id(&self) -> String {
         let around = self.around.upgrade();
         around.map_or_else(ids::fresh, |around| around.correlation_id())
@@ -100,9 +100,9 @@ impl Means {
     }
 
     /// Whether the gate would let a tool run now. A session that is gone lets nothing run.
-    pub(super) fn lets_run(&self, tool: &str, key: &str) -> bool {
+    pub(super) fn is_preapproved(&self, tool: &str, key: &str) -> bool {
         let around = self.around.upgrade();
-        around.is_some_and(|around| around.lets_run(tool, key))
+        around.is_some_and(|around| around.is_preapproved(tool, key))
     }
 
     /// Asks the person, on core's own account and for as long as the session lasts.

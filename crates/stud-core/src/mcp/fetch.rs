@@ -8,8 +8,8 @@ use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 use stud_host_api::refusal;
 
-use super::binding::{Binding, Bound};
-use super::connection::{PromptMessage, Trouble};
+use super::binding::{Bound, ResourceBinding};
+use super::connection::{ConnectionError, PromptMessage};
 use super::sanitize::{cut, shown};
 use super::server::{Link, Server};
 
@@ -25,7 +25,7 @@ pub struct Consumed {
 }
 
 impl Consumed {
-    /// What the messages are worth: they come from outside, whoever vouches for the server.
+    /// What the messages are worth: they come from outside, even when the server is trusted.
     pub const TAINT: &'static str = "untrusted";
 
     /// The texts alone, one after the other.
@@ -96,7 +96,7 @@ pub(super) async fn prompt(
 ///
 /// `Session/MCPUntrusted`, `ProviderTransient/MCPConnectionLost`, `Validation/ResourceMissing` for one that is empty or
 /// that the server does not have.
-pub(super) async fn resource(server: &Arc<Server>, binding: Binding) -> Result<Bound> {
+pub(super) async fn resource(server: &Arc<Server>, binding: ResourceBinding) -> Result<Bound> {
     let link = server.link().await?;
     let (content, mime_type) = match first_content(server, &link, &binding.uri).await {
         Ok(first) => first,
@@ -134,8 +134,8 @@ async fn first_content(server: &Arc<Server>, link: &Link, uri: &str) -> Result<(
     let contents = got.map_err(|trouble| {
         mind(server, link, &trouble);
         match trouble {
-            Trouble::Lost(why) => server.connection_lost(&shown(&why)),
-            Trouble::Refused(why) => empty(server, uri, &shown(&why)),
+            ConnectionError::Lost(why) => server.connection_lost(&shown(&why)),
+            ConnectionError::Refused(why) => empty(server, uri, &shown(&why)),
         }
     })?;
     match contents.into_iter().next() {
@@ -144,9 +144,9 @@ async fn first_content(server: &Arc<Server>, link: &Link, uri: &str) -> Result<(
     }
 }
 
-/// Whoever notices that a connection is gone says so.
-fn mind(server: &Server, link: &Link, trouble: &Trouble) {
-    if let Trouble::Lost(why) = trouble {
+/// Called by whichever task notices that a connection is gone.
+fn mind(server: &Server, link: &Link, trouble: &ConnectionError) {
+    if let ConnectionError::Lost(why) = trouble {
         server.lost(link.generation, why);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -70,14 +71,9 @@ pub(super) fn of_tools(tools: &[ToolDescriptor]) -> BTreeMap<String, String> {
 }
 
 fn digest(value: &Value) -> String {
-    use std::fmt::Write as _;
     // What is JSON already can be written as JSON.
     let text = canonical::text(value).unwrap_or_default();
-    let mut words = "sha256:".to_owned();
-    for byte in Sha256::digest(text) {
-        let _ = write!(words, "{byte:02x}");
-    }
-    words
+    format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(text)))
 }
 
 #[cfg(test)]

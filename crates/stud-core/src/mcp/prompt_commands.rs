@@ -14,7 +14,7 @@ use super::connection::PromptDescriptor;
 use super::fetch::{self, Consumed};
 use super::sanitize::{command_name, shown};
 use super::server::Server;
-use crate::commands::Handler;
+use crate::commands::CommandSource;
 use crate::ledger::closed;
 use crate::plugin_scope::Scope;
 
@@ -129,7 +129,7 @@ fn texts(prompt: &PromptDescriptor, given: &Value) -> BTreeMap<String, String> {
     said.collect()
 }
 
-impl Handler for PromptCommands {
+impl CommandSource for PromptCommands {
     fn ext_id(&self) -> &str {
         &self.ext_id
     }

@@ -38,7 +38,7 @@ impl Policy {
     }
 }
 
-/// A number between 0 and 1, from what nobody can choose: the last digits of the clock.
+/// A number between 0 and 1, from the low digits of the clock.
 pub(super) fn chance(ticks: u64) -> f64 {
     // Spread, because clocks count in steps.
     let spread = ticks.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;

@@ -8,8 +8,8 @@ use stud_host_api::BoxFuture;
 use stud_host_api::prompt::PromptSource;
 use stud_host_api::resource::{ResourceRef, ResourceSource};
 
-use super::binding::Binding;
-use super::catalog::Stock;
+use super::binding::ResourceBinding;
+use super::catalog::ServerCatalog;
 use super::fetch;
 use super::sanitize::visible;
 use super::server::Server;
@@ -18,7 +18,7 @@ use crate::resources::{FetchError, Fetched, ResourceDriver};
 use crate::visibility::Visibility;
 
 /// Puts what a server offers into the registries, in the place of what it offered before.
-pub(super) fn enter(server: &Arc<Server>, stock: &Stock) {
+pub(super) fn enter(server: &Arc<Server>, stock: &ServerCatalog) {
     withdraw(server);
     let means = &server.means;
     let driver = Arc::new(Driver(server.clone()));
@@ -34,7 +34,7 @@ pub(super) fn enter(server: &Arc<Server>, stock: &Stock) {
         // A name that cannot be part of an id was left out before.
         let _ = means.prompt_registry.register(entry);
     }
-    let own: Vec<&Binding> = means
+    let own: Vec<&ResourceBinding> = means
         .bindings
         .iter()
         .filter(|binding| binding.server_id == server.id())
@@ -69,7 +69,7 @@ pub(super) fn withdraw(server: &Server) {
 struct Driver(Arc<Server>);
 
 impl Driver {
-    /// The most tokens of a resource, where somebody said how many; what holds otherwise is in the registry.
+    /// The configured token limit of a resource; the default is in the registry.
     fn bound_tokens(&self, uri: &str) -> Option<u64> {
         let server = &self.0;
         let mut own = server.means.bindings.iter();
@@ -93,7 +93,7 @@ impl ResourceDriver for Driver {
         reference: &'a ResourceRef,
     ) -> BoxFuture<'a, std::result::Result<Fetched, FetchError>> {
         Box::pin(async move {
-            let binding = Binding {
+            let binding = ResourceBinding {
                 server_id: self.0.id().to_owned(),
                 uri: reference.uri.clone(),
                 max_bytes: reference.byte_cap,

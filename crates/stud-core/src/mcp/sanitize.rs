@@ -19,7 +19,7 @@ pub(super) fn cut(text: &str, most: usize) -> &str {
     &text[..cut.unwrap_or(0)]
 }
 
-/// A text of a server without what nobody would see in it.
+/// A text of a server without invisible characters.
 pub(super) fn visible(text: &str) -> String {
     let is_seen = |c: &char| {
         let mut buffer = [0; 4];

@@ -6,7 +6,7 @@
 //!           └── no process and no socket before a yes        └── nothing of it is used before a yes
 //! ```
 //!
-//! One thing at a time is done about a server: whoever wants more waits at its gate.
+//! Operations on a server are serialized by its gate.
 
 use std::sync::{Arc, Weak};
 
@@ -14,23 +14,23 @@ use stud_contract_meta::{Error, Result};
 use stud_diagnostics::{Diagnostic, codes};
 use stud_host_api::metrics::McpStatus;
 
-use super::catalog::Stock;
+use super::catalog::ServerCatalog;
 use super::config::{ServerConfig, Transport};
-use super::connection::{Connection, Reach, Target, Trouble, Watch};
-use super::deps::Means;
+use super::connection::{Connection, ConnectionError, Reach, ServerAddress, Watch};
+use super::deps::ServerDeps;
 use super::environment::resolve;
 use super::fingerprint;
 use super::sanitize::shown;
-use super::terms::Terms;
+use super::terms::McpDefaults;
 use super::tools::RemoteTools;
-use super::trust::Entry;
-use crate::executor::{self, unless};
+use super::trust::TrustEntry;
+use crate::executor::{self, or_cancelled};
 use crate::fifo_lock::FifoLock;
 use crate::ledger::closed;
 use crate::platform;
 use crate::plugin_scope::Scope;
 use crate::sync::{Mutex, lock};
-use crate::timeout::in_time;
+use crate::timeout::with_timeout;
 
 mod admission;
 mod broken;
@@ -39,21 +39,21 @@ mod decision;
 /// One server.
 pub(super) struct Server {
     pub(super) config: ServerConfig,
-    pub(super) means: Arc<Means>,
+    pub(super) means: Arc<ServerDeps>,
     /// What a decision to trust it is bound to.
     fingerprint: String,
-    state: Mutex<State>,
+    state: Mutex<ServerState>,
     gate: Arc<FifoLock>,
     this: Weak<Self>,
 }
 
 #[derive(Default)]
-struct State {
-    trust: Trust,
+struct ServerState {
+    trust: TrustState,
     link: Option<Link>,
     /// How many connections there have been.
     generation: u64,
-    /// Whether the last one broke, and nobody has seen to it yet.
+    /// Whether the last one broke and was not handled yet.
     broken: Option<Arc<dyn Connection>>,
     /// Attempts since the last connection that held.
     attempts: u32,
@@ -65,25 +65,25 @@ struct State {
     status: McpStatus,
     last_error: Option<String>,
     tools: Option<Arc<RemoteTools>>,
-    stock: Stock,
-    /// Whether somebody is on the way to look what it offers now.
+    stock: ServerCatalog,
+    /// Whether a refresh of its catalog is in progress.
     looking: bool,
     closed: bool,
 }
 
 /// What was decided about a server in this session.
 #[derive(Debug, Clone, Default)]
-enum Trust {
+enum TrustState {
     /// Nothing.
     #[default]
     Unknown,
     /// It is trusted for good, by the list of a scope.
-    Listed(Scope, Entry),
+    Listed(Scope, TrustEntry),
     /// It is trusted as long as the session lasts.
     Once,
     /// It comes with stud.
     Bundled,
-    /// Somebody said no.
+    /// The user denied it.
     Refused,
 }
 
@@ -100,12 +100,12 @@ pub(super) struct Look {
     pub(super) status: McpStatus,
     pub(super) last_error: Option<String>,
     pub(super) tools: Option<Arc<RemoteTools>>,
-    pub(super) stock: Stock,
+    pub(super) stock: ServerCatalog,
     pub(super) trusted: bool,
 }
 
 impl Server {
-    pub(super) fn new(config: ServerConfig, means: Arc<Means>) -> Arc<Self> {
+    pub(super) fn new(config: ServerConfig, means: Arc<ServerDeps>) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
             fingerprint: fingerprint::of_config(&config),
             config,
@@ -120,7 +120,7 @@ impl Server {
         &self.config.id
     }
 
-    pub(super) fn terms(&self) -> &Terms {
+    pub(super) fn terms(&self) -> &McpDefaults {
         &self.means.terms
     }
 
@@ -131,17 +131,17 @@ impl Server {
             last_error: state.last_error.clone(),
             tools: state.tools.clone(),
             stock: state.stock.clone(),
-            trusted: !matches!(state.trust, Trust::Unknown | Trust::Refused),
+            trusted: !matches!(state.trust, TrustState::Unknown | TrustState::Refused),
         }
     }
 
-    /// A connection to it: the one that stands, or a new one. Whoever stops waiting leaves the work to be done.
+    /// A connection to it: the open one, or a new one. Dropping the future does not stop the attempt.
     pub(super) async fn link(&self) -> Result<Link> {
         if let Some(link) = self.standing_link() {
             return Ok(link);
         }
         let server = self.this.upgrade().ok_or_else(closed)?;
-        let linked = executor::elsewhere(async move { server.relink().await });
+        let linked = executor::spawn_future(async move { server.relink().await });
         linked.await.unwrap_or_else(|| Err(closed()))
     }
 
@@ -161,7 +161,7 @@ impl Server {
             if let Some(link) = &state.link {
                 return Ok(link.clone());
             }
-            // Somebody has just tried everything.
+            // All attempts were just made.
             if let Some(failure) = state.failure.clone().filter(|_| state.vain != vain) {
                 return Err(failure);
             }
@@ -181,7 +181,7 @@ impl Server {
     /// Connects once, and looks what the server offers.
     async fn connect(&self) -> Result<Link> {
         self.set_status(McpStatus::Connecting, None);
-        let target = Target {
+        let target = ServerAddress {
             server_id: self.id().to_owned(),
             reach: self.reach()?,
         };
@@ -190,7 +190,7 @@ impl Server {
             state.generation += 1;
             state.generation
         };
-        let ear = Arc::new(Ear {
+        let ear = Arc::new(ServerNotifications {
             server: self.this.clone(),
             generation,
         });
@@ -229,7 +229,7 @@ impl Server {
         work: impl Future<Output = T>,
     ) -> Result<T> {
         let means = &self.means;
-        let done = unless(&means.over, in_time(&*means.timer, limit, work)).await;
+        let done = or_cancelled(&means.over, with_timeout(&*means.timer, limit, work)).await;
         match done {
             None => Err(closed()),
             Some(Some(done)) => Ok(done),
@@ -240,17 +240,17 @@ impl Server {
         }
     }
 
-    async fn take_stock(&self, link: &Link) -> Result<Stock> {
+    async fn take_stock(&self, link: &Link) -> Result<ServerCatalog> {
         let connection = &link.connection;
         let listing = async {
-            Ok(Stock {
+            Ok(ServerCatalog {
                 tools: connection.list_tools().await?,
                 prompts: connection.list_prompts().await?,
                 resources: connection.list_resources().await?,
             })
         };
         let listed = self.within(self.terms().connect, listing).await?;
-        let stock: Stock = listed.map_err(|trouble: Trouble| {
+        let stock: ServerCatalog = listed.map_err(|trouble: ConnectionError| {
             let why = shown(trouble.words());
             self.connection_lost(&format!("it does not say what it offers: {why}"))
         })?;
@@ -293,7 +293,7 @@ impl Server {
         self.means.audit("MCPServerDisconnected", facts);
     }
 
-    /// The server lets everyone down, which is told once for each time somebody tried.
+    /// The server is unavailable, which is reported once for each attempt.
     fn failed(&self, error: &Error) {
         let untrusted = error.code() == codes::MCP_UNTRUSTED.name;
         let status = if untrusted {
@@ -302,7 +302,7 @@ impl Server {
             McpStatus::Error
         };
         self.withdraw();
-        // Whoever sees that it failed finds out why.
+        // The caller that sees the failure finds out why.
         if error.class() != "Cancellation" {
             self.means.report(&self.diagnosed(error));
         }
@@ -334,7 +334,7 @@ impl Server {
         self.show();
     }
 
-    /// Ends it with the session. What it has begun is called off, and waited for.
+    /// Ends it with the session. Its running work is cancelled and awaited.
     pub(super) async fn close(&self) {
         lock(&self.state).closed = true;
         let _pass = self.gate.enter().await;
@@ -355,7 +355,7 @@ impl Server {
     /// `ProviderTransient/MCPConnectionLost`, with this said about it.
     pub(super) fn connection_lost(&self, why: &str) -> Error {
         let code = &codes::MCP_CONNECTION_LOST;
-        let message = format!("the MCP server `{}` is not there: {why}", self.id());
+        let message = format!("the MCP server `{}` is not available: {why}", self.id());
         Error::new(code.class, code.name, message).with("serverId", self.id())
     }
 
@@ -372,12 +372,12 @@ impl Server {
 }
 
 /// Hears what one connection says by itself.
-struct Ear {
+struct ServerNotifications {
     server: Weak<Server>,
     generation: u64,
 }
 
-impl Watch for Ear {
+impl Watch for ServerNotifications {
     fn lost(&self, why: String) {
         if let Some(server) = self.server.upgrade() {
             server.lost(self.generation, &why);

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use stud_abi::CancellationToken;
 
-use crate::executor::unless;
+use crate::executor::or_cancelled;
 use crate::platform;
 use crate::sync::{Mutex, Promise, lock, promise};
-use crate::timeout::in_time;
+use crate::timeout::with_timeout;
 use crate::timer::Timer;
 
 /// How many are on their way, and who waits for them.
@@ -23,7 +23,7 @@ struct Inner {
 }
 
 impl Starting {
-    /// Nobody waits longer than `grace` from now on.
+    /// Nothing waits longer than `grace` from now on.
     pub(super) fn begin(&self, grace: Duration) {
         let grace = u64::try_from(grace.as_nanos()).unwrap_or(u64::MAX);
         lock(&self.0).until = platform::ticks().saturating_add(grace);
@@ -61,6 +61,6 @@ impl Starting {
             inner.waiting.push(mine);
             (Duration::from_nanos(left), waiting)
         };
-        let _ = unless(called_off, in_time(timer, left, waiting)).await;
+        let _ = or_cancelled(called_off, with_timeout(timer, left, waiting)).await;
     }
 }

@@ -1,11 +1,11 @@
-//! What is configured and who trusts it, for whoever looks without starting or reaching anything.
+//! Configuration and trust of servers, readable without starting or connecting to any.
 
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::Diagnostic;
 
 use super::config::{ServerConfig, configured};
 use super::fingerprint;
-use super::trust::{Standing, TrustLists};
+use super::trust::{TrustLists, TrustStanding};
 use crate::environment::Environment;
 use crate::plugin_scope::Scope;
 
@@ -23,9 +23,9 @@ pub struct Surveyed {
 pub enum Trust {
     /// It may: the program brings it, or the list of this scope says so.
     Trusted(Scope),
-    /// Nobody has decided; whoever is there is asked.
+    /// Undecided; the user is asked.
     Unknown,
-    /// It was trusted when it was started or reached in another way, and whoever is there is asked again.
+    /// It was trusted when it was started or reached in another way, and the user is asked again.
     Changed,
     /// The list of decisions cannot be read.
     Unavailable(Error),
@@ -60,8 +60,8 @@ fn trust(lists: &TrustLists, config: &ServerConfig) -> Result<Trust> {
     }
     let fingerprint = fingerprint::of_config(config);
     Ok(match lists.standing(&config.id, &fingerprint)? {
-        Standing::Trusted(scope, _) => Trust::Trusted(scope),
-        Standing::Changed => Trust::Changed,
-        Standing::Unknown => Trust::Unknown,
+        TrustStanding::Trusted(scope, _) => Trust::Trusted(scope),
+        TrustStanding::Changed => Trust::Changed,
+        TrustStanding::Unknown => Trust::Unknown,
     })
 }

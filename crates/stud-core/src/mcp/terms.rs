@@ -8,7 +8,7 @@ use super::reconnect::Policy;
 
 /// What holds for every server.
 #[derive(Debug, Clone)]
-pub struct Terms {
+pub struct McpDefaults {
     /// How long a server may take to answer when it is connected to; `mcp.connectTimeoutMs`.
     pub connect: Duration,
     /// How long a call of one of its tools may take; `mcp.callTimeoutMs`.
@@ -25,13 +25,13 @@ pub struct Terms {
     pub reconnect: Policy,
 }
 
-impl Default for Terms {
+impl Default for McpDefaults {
     fn default() -> Self {
         Self::of(&McpSettings::default())
     }
 }
 
-impl Terms {
+impl McpDefaults {
     /// As the settings say.
     pub fn read(settings: &Settings) -> Self {
         Self::of(&McpSettings::of(settings))

@@ -15,12 +15,12 @@ use stud_host_api::BoxFuture;
 use stud_host_api::metrics::{Invocations, Sensitivity, Source, ToolInfo};
 
 use super::catalog::RemoteTool;
-use super::connection::{Part, ToolAnswer, Trouble};
-use super::deps::Means;
+use super::connection::{ConnectionError, Part, ToolAnswer};
+use super::deps::ServerDeps;
 use super::sanitize::{cut, shown};
 use super::server::Server;
-use crate::cancellation::{Reason, Scope, called_off};
-use crate::executor::{CodeOrigin, unless};
+use crate::cancellation::{CancelReason, Scope, called_off};
+use crate::executor::{CodeOrigin, or_cancelled};
 use crate::tool_registry::{ToolSource, specs_of};
 
 /// The tools of one listing.
@@ -50,7 +50,7 @@ impl RemoteTools {
     }
 
     /// What a snapshot lists of them.
-    pub(super) fn info(&self, means: &Means) -> Vec<ToolInfo> {
+    pub(super) fn info(&self, means: &ServerDeps) -> Vec<ToolInfo> {
         let tools = self.tools.iter();
         tools
             .map(|tool| {
@@ -61,7 +61,7 @@ impl RemoteTools {
                     description: Some(shown(&tool.declared.description)),
                     source: Source::Mcp,
                     sensitivity: Sensitivity::Guarded,
-                    allowed_now: means.lets_run(name, &key),
+                    allowed_now: means.is_preapproved(name, &key),
                     approval_key: Some(key),
                     invocations: Invocations::default(),
                 }
@@ -80,8 +80,8 @@ impl RemoteTools {
         match answer {
             Ok(answer) if answer.is_error => Err(self.failed(tool, &words_of(&answer))),
             Ok(answer) => Ok(self.told(answer).into()),
-            Err(Trouble::Refused(why)) => Err(self.failed(tool, &why)),
-            Err(Trouble::Lost(why)) => {
+            Err(ConnectionError::Refused(why)) => Err(self.failed(tool, &why)),
+            Err(ConnectionError::Lost(why)) => {
                 self.server.lost(link.generation, &why);
                 let error = self.server.connection_lost(&format!(
                     "the connection broke while `{}` ran, which may have done its work or not: {}",
@@ -157,9 +157,9 @@ impl ToolSource for RemoteTools {
         &self.ext_id
     }
 
-    fn whose(&self) -> CodeOrigin {
+    fn code_origin(&self) -> CodeOrigin {
         // The key is core's own; only the call goes to the server.
-        CodeOrigin::Ours
+        CodeOrigin::Bundled
     }
 
     fn tools(&self) -> &[ToolDeclaration] {
@@ -187,12 +187,12 @@ impl ToolSource for RemoteTools {
     ) -> BoxFuture<'a, Result<Envelope>> {
         Box::pin(async move {
             let tool = self.tool(tool).ok_or_else(|| self.server.lacks(tool))?;
-            // Whoever stops waiting drops the call, and the server is told.
-            let done = unless(cx.cancellation(), self.call(tool, args)).await;
+            // Dropping the future drops the call, and the server is notified.
+            let done = or_cancelled(cx.cancellation(), self.call(tool, args)).await;
             let done = done.unwrap_or_else(|| {
-                // A call is called off with its turn or its session, and never by itself.
-                let message = "the call was called off";
-                Err(called_off(Scope::Tool, Reason::Parent, message))
+                // A call is cancelled with its turn or its session, and never by itself.
+                let message = "the call was cancelled";
+                Err(called_off(Scope::Tool, CancelReason::Parent, message))
             });
             Ok(done.into())
         })

@@ -20,7 +20,7 @@ const LARGEST_LIST: u64 = 4 << 20;
 /// One decision. There is no entry for a server that is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Entry {
+pub(super) struct TrustEntry {
     pub(super) server_id: String,
     decision: Decision,
     /// Milliseconds since 1970.
@@ -39,7 +39,7 @@ enum Decision {
     Trusted,
 }
 
-impl Entry {
+impl TrustEntry {
     pub(super) fn new(server_id: &str, fingerprint: String, now: SystemTime) -> Self {
         let since = now.duration_since(SystemTime::UNIX_EPOCH);
         let granted_at = since.unwrap_or_default().as_millis();
@@ -55,13 +55,13 @@ impl Entry {
 
 /// What the lists say of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Standing {
-    /// Nobody has decided.
+pub(super) enum TrustStanding {
+    /// Undecided.
     Unknown,
     /// It was trusted when it was started or reached in another way.
     Changed,
     /// It is trusted, by the list of this scope.
-    Trusted(Scope, Entry),
+    Trusted(Scope, TrustEntry),
 }
 
 /// The lists of a session.
@@ -82,16 +82,16 @@ impl TrustLists {
     }
 
     /// What is known of a server that is started or reached like this.
-    pub(super) fn standing(&self, server_id: &str, fingerprint: &str) -> Result<Standing> {
-        let mut standing = Standing::Unknown;
+    pub(super) fn standing(&self, server_id: &str, fingerprint: &str) -> Result<TrustStanding> {
+        let mut standing = TrustStanding::Unknown;
         for (scope, path) in self.paths() {
             let entries = read(path)?.into_iter();
             for entry in entries.filter(|entry| entry.server_id == server_id) {
                 let bound = entry.fingerprint.as_deref();
                 if bound.is_none_or(|bound| bound == fingerprint) {
-                    return Ok(Standing::Trusted(scope, entry));
+                    return Ok(TrustStanding::Trusted(scope, entry));
                 }
-                standing = Standing::Changed;
+                standing = TrustStanding::Changed;
             }
         }
         Ok(standing)
@@ -102,7 +102,7 @@ impl TrustLists {
     /// # Errors
     ///
     /// `Session/ProjectTrustRequired` for the list of a project that is not trusted, `Session/MCPTrustUnavailable`.
-    pub(super) fn put(&self, scope: Scope, entry: Entry) -> Result<()> {
+    pub(super) fn put(&self, scope: Scope, entry: TrustEntry) -> Result<()> {
         let path = match scope {
             Scope::Project => self.project.as_ref().ok_or_else(|| {
                 let code = &codes::PROJECT_TRUST_REQUIRED;
@@ -136,7 +136,7 @@ impl TrustLists {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<Entry>> {
+fn read(path: &Path) -> Result<Vec<TrustEntry>> {
     let bytes = match platform::read_file(path, LARGEST_LIST) {
         Ok(bytes) => bytes,
         Err(ReadError::Missing) => return Ok(Vec::new()),
@@ -147,7 +147,7 @@ fn read(path: &Path) -> Result<Vec<Entry>> {
 }
 
 /// Changes a list while no other process does. Gives whether it is another one now.
-fn change(path: &Path, change: impl FnOnce(&mut Vec<Entry>)) -> Result<bool> {
+fn change(path: &Path, change: impl FnOnce(&mut Vec<TrustEntry>)) -> Result<bool> {
     let changed = platform::alone(&path.with_extension("lock"), || {
         let before = read(path)?;
         let mut entries = before.clone();

@@ -6,12 +6,15 @@ use serde_json::Value;
 use stud_contract_meta::{Error, ExtId, Kind, Result};
 use stud_diagnostics::codes;
 
-use crate::activate::{Active, Identity, Means, Wanted, activate};
-use crate::bind::Bound;
+use crate::activate::{Active, Wanted};
+use crate::admission::bring_up;
 use crate::environment::Environment;
+use crate::identity::Identity;
 use crate::limits::Limits;
 use crate::model;
 use crate::provenance::told;
+use crate::provider_entry::{speaker, taken};
+use crate::register::PluginRuntime;
 use crate::registry::Registry;
 use crate::retire::retire;
 use crate::session::Session;
@@ -31,7 +34,7 @@ impl Candidate {
         session: &Session,
         id: &str,
         ground: &Environment,
-        means: &Means,
+        means: &PluginRuntime,
     ) -> Result<Self> {
         let plugins = &session.plugins();
         if let Ok(provider) = model::provider(plugins, id) {
@@ -64,7 +67,7 @@ impl Candidate {
     /// Takes back what was done for the switch.
     pub(super) fn withdraw(self, limits: &Limits) {
         if self.is_raised {
-            // Nobody has used it, so nobody misses what it had to say.
+            // It was never used, so its report is not needed.
             retire(&self.provider, limits);
         }
     }
@@ -74,7 +77,7 @@ fn raise(
     plugins: &Registry,
     id: &str,
     settings: &Settings,
-    means: &Means,
+    means: &PluginRuntime,
     absent: impl Fn() -> Error,
 ) -> Result<Active> {
     let entries = settings.entries(Kind::Provider);
@@ -83,28 +86,20 @@ fn raise(
         protocol.unwrap_or(id)
     });
     let providers = plugins.of_kind(Kind::Provider);
-    let speaker = protocol.and_then(|protocol| {
-        let mut speakers = providers.iter();
-        speakers.find(|provider| model::speaks(provider.identity(), protocol))
-    });
-    let (Some(speaker), Ok(ext_id)) = (speaker, ExtId::parse(id)) else {
+    let providers = providers.iter().map(|provider| provider.bound());
+    let provider = protocol.and_then(|protocol| speaker(providers, protocol));
+    let (Some(provider), Ok(ext_id)) = (provider, ExtId::parse(id)) else {
         return Err(absent());
     };
     if let Some(holder) = plugins.get(id) {
         let code = &codes::REGISTRATION_CONFLICT;
-        let kind = holder.identity().kind;
-        let message = format!("`{id}` is the id of a {kind}, so no entry can have it");
+        let message = taken(id, holder.identity().kind);
         return Err(Error::new(code.class, code.name, message).with("extId", id));
     }
-    let Bound { plugin, table } = speaker.bound();
-    let plugin = plugin.as_entry(&ext_id, settings);
-    let plugin = plugin.map_err(|refusal| told(&refusal.why))?;
-    if !plugin.enabled {
+    let bound = provider.for_entry(&ext_id, settings);
+    let bound = bound.map_err(|refusal| told(refusal.why()))?;
+    if !bound.plugin().is_enabled() {
         return Err(absent());
     }
-    let bound = Bound {
-        plugin,
-        table: *table,
-    };
-    activate(&bound, 1, Wanted::Active, means).map_err(|refusal| told(&refusal.why))
+    bring_up(&bound, 1, Wanted::Active, means).map_err(|refusal| told(refusal.why()))
 }

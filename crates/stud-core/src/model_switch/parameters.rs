@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 use stud_host_api::audit::AuditQuery;
+use stud_host_api::events::{CoreEvent, ParamsChanged, RuntimeParamsNotResumed};
 
 use super::{assess, tell_double_compaction, tell_problems};
 use crate::ids;
@@ -15,15 +16,15 @@ use crate::session::Session;
 
 /// What came of setting parameters.
 #[derive(Debug)]
-pub(crate) enum Outcome {
-    /// All were set. Some may not be heeded.
+pub(crate) enum ParamsOutcome {
+    /// All were set. Some may be ignored by the model.
     Changed(Vec<Problem>),
     /// None was.
     Rejected(Vec<Problem>),
 }
 
 /// Sets parameters for the rest of the session, all or none.
-pub(crate) fn set_params(session: &Session, settings: Vec<Setting>) -> Result<Outcome> {
+pub(crate) fn set_params(session: &Session, settings: Vec<Setting>) -> Result<ParamsOutcome> {
     let _alone = session.choosing();
     let (provider, model) = answering(session)?;
     let settings = last_of_each(settings);
@@ -32,21 +33,21 @@ pub(crate) fn set_params(session: &Session, settings: Vec<Setting>) -> Result<Ou
     let assessed = assess(session, provider.identity(), &model, params);
     if Problem::refusal(&assessed.problems).is_some() {
         tell_problems(session, &correlation_id, &assessed.problems);
-        return Ok(Outcome::Rejected(assessed.problems));
+        return Ok(ParamsOutcome::Rejected(assessed.problems));
     }
     for setting in &settings {
         audit(session, &correlation_id, setting, Layer::Session);
     }
     session.set_params(assessed.params);
     for setting in &settings {
-        let changed = json!({
-            "paramPath": setting.path.join("."),
-            "sourceLayer": Layer::Session.as_str(),
-            "redactedDelta": redacted(&setting.value),
-            "correlationId": correlation_id,
-        });
+        let changed = ParamsChanged {
+            correlation_id: correlation_id.clone(),
+            param_path: setting.path.join("."),
+            redacted_delta: redacted(&setting.value),
+            source_layer: Layer::Session.as_str().to_owned(),
+        };
         let books = session.books();
-        books.publish("ParamsChanged", &correlation_id, &changed);
+        books.publish(&correlation_id, &changed);
     }
     tell_problems(session, &correlation_id, &assessed.problems);
     tell_double_compaction(
@@ -56,7 +57,7 @@ pub(crate) fn set_params(session: &Session, settings: Vec<Setting>) -> Result<Ou
         &session.params(),
         &correlation_id,
     );
-    Ok(Outcome::Changed(assessed.problems))
+    Ok(ParamsOutcome::Changed(assessed.problems))
 }
 
 fn answering(session: &Session) -> Result<(std::sync::Arc<crate::activate::Active>, Model)> {
@@ -80,9 +81,6 @@ pub(super) fn audit_launch(session: &Session, params: &Params) {
     }
 }
 
-const CHANGED: &str = "ParamsChanged";
-const NOT_RESUMED: &str = "RuntimeParamsNotResumed";
-
 fn audit(session: &Session, correlation_id: &str, setting: &Setting, layer: Layer) {
     let payload = json!({
         "paramPath": setting.path,
@@ -90,7 +88,7 @@ fn audit(session: &Session, correlation_id: &str, setting: &Setting, layer: Laye
         "redactedValue": redacted(&setting.value),
     });
     let books = session.books();
-    books.audit("Params", Some(CHANGED), correlation_id, payload);
+    books.audit("Params", Some(ParamsChanged::NAME), correlation_id, payload);
 }
 
 /// Tells which parameters the process before this one had and this one does not. They were never written down to be
@@ -99,7 +97,7 @@ pub(crate) fn tell_forgotten(session: &Session) {
     let Some(trail) = &session.books().trail else {
         return;
     };
-    // A trail that cannot be read is reported by whoever has to write to it.
+    // An unreadable trail is reported by its writer.
     let Ok(records) = trail.query(&AuditQuery::default()) else {
         return;
     };
@@ -108,7 +106,7 @@ pub(crate) fn tell_forgotten(session: &Session) {
         let begins = matches!(record.kind.as_deref(), Some("start" | "resume"));
         if record.class == "SessionLifecycle" && begins {
             before = std::mem::take(&mut since);
-        } else if record.class == "Params" && record.kind.as_deref() == Some(CHANGED) {
+        } else if record.class == "Params" && record.kind.as_deref() == Some(ParamsChanged::NAME) {
             let path = record.payload.get("paramPath").map(Value::to_string);
             since.insert(path, record.payload);
         }
@@ -122,18 +120,19 @@ pub(crate) fn tell_forgotten(session: &Session) {
             .flatten()
             .filter_map(Value::as_str)
             .collect();
-        let told = json!({
-            "paramPath": names.join("."),
-            "sourceLayer": payload.get("sourceLayer"),
-            "redactedValue": payload.get("redactedValue"),
-            "correlationId": correlation_id,
-        });
+        let layer = payload.get("sourceLayer").and_then(Value::as_str);
+        let told = RuntimeParamsNotResumed {
+            correlation_id: correlation_id.clone(),
+            param_path: names.join("."),
+            redacted_value: payload.get("redactedValue").cloned(),
+            source_layer: layer.map(str::to_owned),
+        };
         books.audit(
             "Params",
-            Some(NOT_RESUMED),
+            Some(RuntimeParamsNotResumed::NAME),
             &correlation_id,
             Value::Object(payload),
         );
-        books.publish(NOT_RESUMED, &correlation_id, &told);
+        books.publish(&correlation_id, &told);
     }
 }

@@ -1,18 +1,19 @@
 //! What is wrong with parameters, before anything is sent.
 //!
 //! Every leaf is checked, and the first rule that speaks is the one that is reported for it:
-//! a forbidden name, a value that looks like a secret, the backend's spelling, a name that nobody knows, one that the
-//! provider keeps to itself, a value that does not fit, two that contradict each other, one that is not heeded.
+//! a forbidden name, a value that looks like a secret, the backend's spelling, an unknown name, one that the
+//! provider keeps to itself, a value that does not fit, two that conflict, one that the model ignores.
 
 use serde_json::{Map, Value, json};
 use stud_contract_meta::{Capability, Error};
 use stud_contract_provider::{Capabilities, Level, ParamRules};
 use stud_diagnostics::{Code, codes};
+use stud_host_api::events::{ParamProblem, ParamSeverity};
 
 use super::bag::{Bag, Layer, Leaf};
 use super::secret::{is_forbidden, is_secret};
-use crate::activate::Identity;
 use crate::did_you_mean::nearest;
+use crate::identity::Identity;
 use crate::model_capabilities::claim;
 use crate::validate::{Members, schema};
 
@@ -36,14 +37,23 @@ impl Problem {
     }
 
     /// As an event and a command tell it.
+    pub fn told(&self) -> ParamProblem {
+        ParamProblem {
+            code: self.code.name.to_owned(),
+            message: self.message.clone(),
+            param_path: self.path.clone(),
+            severity: if self.is_warning() {
+                ParamSeverity::Warning
+            } else {
+                ParamSeverity::Error
+            },
+            source_layer: self.layer.as_str().to_owned(),
+        }
+    }
+
+    /// The same as JSON.
     pub fn to_json(&self) -> Value {
-        json!({
-            "code": self.code.name,
-            "severity": if self.is_warning() { "warning" } else { "error" },
-            "paramPath": self.path,
-            "sourceLayer": self.layer.as_str(),
-            "message": self.message,
-        })
+        json!(self.told())
     }
 
     /// Why parameters with these problems are refused; nothing if all are only warnings.
@@ -158,9 +168,9 @@ impl<'a> Vocabulary<'a> {
             .and_then(|name| Capability::parse(name));
         let lacking = needed.filter(|name| claim(claims, *name) == Some(Level::Absent));
         let message = match lacking {
-            Some(name) => format!("the model does not heed `{top}`, because it lacks `{name}`"),
+            Some(name) => format!("the model ignores `{top}`, because it lacks `{name}`"),
             None if rules.unheeded.contains(top) => {
-                format!("`{}` does not heed `{top}`", self.provider_id)
+                format!("`{}` ignores `{top}`", self.provider_id)
             }
             None => return None,
         };
@@ -193,7 +203,7 @@ fn common(name: &str) -> Option<Value> {
 
 fn forbidden(path: &str, name: &str) -> (&'static Code, String) {
     let message = format!(
-        "`{path}`: `{name}` is the name of a key, and keys are no parameters; name the key in `apiKeyRef`"
+        "`{path}`: `{name}` names a key, and a key is not a parameter; refer to the key with `apiKeyRef`"
     );
     (&codes::PARAM_FORBIDDEN_KEY, message)
 }
@@ -202,8 +212,9 @@ fn forbidden(path: &str, name: &str) -> (&'static Code, String) {
 fn hidden(path: &str, value: &Value) -> Fault {
     match value {
         Value::String(text) if is_secret(text) => {
-            let message =
-                format!("the value of `{path}` looks like a secret; secrets are no parameters");
+            let message = format!(
+                "the value of `{path}` looks like a secret, and a secret is not a parameter"
+            );
             Some((&codes::PARAM_SECRET_VALUE, message))
         }
         Value::Array(items) => items.iter().find_map(|item| hidden(path, item)),

@@ -4,16 +4,16 @@ use std::sync::atomic::Ordering;
 
 use crate::sync::{AtomicU64, Mutex, Promise, Promised, lock, promise};
 
-/// How far a subscriber has heard. Taking note of an event costs two accesses to memory while nobody waits.
+/// How far a subscriber has heard. Recording an event costs two memory accesses while there is no waiter.
 pub(super) struct Hearing {
     /// The last event it has heard.
     heard: AtomicU64,
-    /// The first event that somebody waits for.
+    /// The first event that a waiter waits for.
     awaited: AtomicU64,
     waiting: Mutex<Vec<(u64, Promise<()>)>>,
 }
 
-/// Nobody waits.
+/// No waiter.
 const NONE: u64 = u64::MAX;
 
 impl Hearing {
@@ -29,7 +29,7 @@ impl Hearing {
     /// It has heard an event.
     pub(super) fn note(&self, seq: u64) {
         self.heard.store(seq, Ordering::SeqCst);
-        // Either this sees who waits, or whoever begins to wait sees what was heard.
+        // Either this sees the waiter, or the new waiter sees the updated position.
         if seq < self.awaited.load(Ordering::SeqCst) {
             return;
         }

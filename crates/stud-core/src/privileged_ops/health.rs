@@ -26,7 +26,7 @@ pub(super) fn report(site: &Site, turn_count_in_audit: bool) -> Value {
     for plugin in plugins.iter() {
         let (id, kind) = (plugin.identity().ext_id.as_str(), plugin.identity().kind);
         // It runs, but a build that was meant to run in its place does not, or something about it was noticed.
-        let is_degraded = extensions.contains_key(id) || !plugin.track().warnings.is_empty();
+        let is_degraded = extensions.contains_key(id) || !plugin.provenance().warnings().is_empty();
         let state = if is_degraded { "degraded" } else { "loaded" };
         let shown = json!({"id": id, "kind": kind.as_str(), "state": state});
         extensions.insert(id.to_owned(), shown);
@@ -64,13 +64,13 @@ pub(super) fn report(site: &Site, turn_count_in_audit: bool) -> Value {
     health
 }
 
-/// Why plugins do not take part, and what holds in place of what was meant to. A plugin that somebody switched off says
+/// Why plugins do not take part, and what replaces them. A disabled plugin says
 /// so itself.
 fn problems(site: &Site, refused: &[PluginReport]) -> Vec<Value> {
     let plugins = site.session.plugins();
     let running = plugins.iter().flat_map(|plugin| {
         let id = plugin.identity().ext_id.as_str();
-        let warnings = plugin.track().warnings.iter();
+        let warnings = plugin.provenance().warnings().iter();
         warnings.map(move |problem| (Some(id), problem))
     });
     let refused = refused.iter().flat_map(|report| {

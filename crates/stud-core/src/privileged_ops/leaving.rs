@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stud_contract_meta::Result;
+use stud_host_api::events::SessionExitRequested;
 
 use super::Site;
 
@@ -34,14 +35,13 @@ pub(super) async fn save_and_close(site: &Site, drain_timeout_ms: u64) -> Result
     Ok(json!({"persisted": true, "sessionPath": path, "drainedTurns": drained}))
 }
 
-/// Everybody is told, and no input is taken any more. Those that wait are answered, unless the end is forced.
+/// An event announces the end, and no more inputs are accepted. Queued inputs are answered, unless the end is forced.
 fn request(site: &Site, forced: bool) {
     let session = site.session.clone();
     let correlation_id = session.correlation_id();
     let end = move || {
-        let payload = json!({"forced": forced});
         let books = session.books();
-        books.publish("SessionExitRequested", &correlation_id, &payload);
+        books.publish(&correlation_id, &SessionExitRequested { forced });
         session.end_of_input();
         if forced {
             session.cancel_turn();

@@ -31,7 +31,7 @@ pub(super) fn show(site: &Site) -> Value {
 
 /// Puts a host on a list in the person's own settings. It counts from now on, for every tool that asks.
 ///
-/// Whoever allows what they had denied before takes the denial back, since that would win.
+/// Allowing a denied host removes the denial, since a denial would win.
 pub(super) async fn add(site: &Site, list: List, host: &str) -> Result<Value> {
     let entry = Value::from(host);
     Rule::read(&entry).map_err(|flaw| told(&invalid(&flaw).with("host", host)))?;

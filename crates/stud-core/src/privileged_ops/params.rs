@@ -5,7 +5,7 @@ use stud_contract_meta::Result;
 use stud_host_api::commands::ParamChange;
 
 use super::Site;
-use crate::model_switch::{Outcome, set_params};
+use crate::model_switch::{ParamsOutcome, set_params};
 use crate::params::{Problem, Setting};
 
 /// Tells what the parameters are, and where each comes from.
@@ -28,12 +28,12 @@ pub(super) async fn set(site: &Site, set: Vec<ParamChange>) -> Result<Value> {
     let outcome = set_params(&site.session, settings.collect::<Result<_>>()?)?;
     let listed = |problems: &[Problem]| problems.iter().map(Problem::to_json).collect::<Vec<_>>();
     Ok(match outcome {
-        Outcome::Changed(unheeded) => json!({
+        ParamsOutcome::Changed(unheeded) => json!({
             "status": "changed",
             "params": site.session.params().bag().view(),
             "diagnostics": listed(&unheeded),
         }),
-        Outcome::Rejected(problems) => json!({
+        ParamsOutcome::Rejected(problems) => json!({
             "status": "rejected",
             "reason": "ParamValidationFailed",
             "diagnostics": listed(&problems),

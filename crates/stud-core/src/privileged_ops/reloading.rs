@@ -1,4 +1,4 @@
-//! A plugin loaded anew, when it disturbs nobody.
+//! Reloads a plugin when no call of it is running.
 
 use std::sync::Arc;
 
@@ -7,16 +7,19 @@ use stud_contract_meta::{Kind, ReloadBehavior, Result};
 use stud_diagnostics::Diagnostic;
 
 use super::Site;
-use crate::activate::{Active, Means};
+use crate::activate::Active;
 use crate::environment::Environment;
-use crate::executor::{block_on, elsewhere};
+use crate::executor::{block_on, spawn_future};
 use crate::ledger::closed;
+use crate::participants;
 use crate::platform;
-use crate::provenance::{Verdict, told};
-use crate::reload::{NotReloaded, not_found, reload};
+use crate::provenance::{Integrity, told};
+use crate::register::PluginRuntime;
+use crate::reload::{NotReloaded, reload};
 use crate::report::PluginReport;
 use crate::session::{Job, Moment, Session};
 use crate::sync::{Promised, promise};
+use crate::unknown_ids::not_in_registry;
 
 /// Loads what is now in a plugin's place. A UI is first let finish the prompt it shows.
 ///
@@ -25,31 +28,31 @@ use crate::sync::{Promised, promise};
 pub(crate) fn replace(
     session: &Session,
     ground: &Environment,
-    means: &Means,
+    means: &PluginRuntime,
     id: &str,
 ) -> std::result::Result<Arc<Active>, Diagnostic> {
-    block_on(session.prompts().see_out(id));
+    block_on(session.prompts().drain_interactor(id));
     let registry = session.plugins();
     let Some(old) = known(session, id) else {
-        return Err(not_found(&registry, id));
+        return Err(not_in_registry(&registry, id));
     };
-    session.part_with(id);
-    let judged = |verdict: Verdict| session.audit_integrity(id, verdict);
+    session.detach_plugin(id);
+    let judged = |verdict: Integrity| session.audit_integrity(id, verdict);
     match reload(&registry, &old, ground, means, judged) {
         Ok(reloaded) => {
             session.set_plugins(reloaded.registry);
             session.is_back(id);
-            session.attend(&reloaded.active);
+            participants::join(session, &reloaded.active);
             Ok(reloaded.active)
         }
         Err(NotReloaded::Refused(why)) => {
             if old.identity().life.word() != "disposed" {
-                session.attend(&old);
+                participants::join(session, &old);
             }
             Err(why)
         }
         Err(NotReloaded::Disabled(refusal)) => {
-            let why = refusal.why.clone();
+            let why = refusal.why().clone();
             session.set_plugins((*registry).clone().without(&old.identity().ext_id));
             session.is_down(old, PluginReport::refused(refusal));
             Err(why)
@@ -70,7 +73,7 @@ fn known(session: &Session, id: &str) -> Option<Arc<Active>> {
 /// Loads one plugin anew, as it wants to be.
 pub(super) async fn one(site: Arc<Site>, id: String) -> Result<Value> {
     let Some(plugin) = known(&site.session, &id) else {
-        return Err(told(&not_found(&site.session.plugins(), &id)));
+        return Err(told(&not_in_registry(&site.session.plugins(), &id)));
     };
     match plugin.identity().manifest.reload_behavior {
         ReloadBehavior::Never => {
@@ -79,7 +82,7 @@ pub(super) async fn one(site: Arc<Site>, id: String) -> Result<Value> {
             site.audit("ExtensionReloadRefused", None, payload);
             Ok(json!({"extId": id, "phase": "refused", "at": at}))
         }
-        // Whoever runs a command right now cannot be replaced under it.
+        // A plugin that is running a command cannot be replaced.
         _ if site.is_busy(&id) => {
             site.session.after_a_turn(job(&site, &id).0);
             Ok(json!({"extId": id, "phase": "deferred-between-turns", "at": now()}))
@@ -87,7 +90,7 @@ pub(super) async fn one(site: Arc<Site>, id: String) -> Result<Value> {
         ReloadBehavior::InTurn => {
             let (job, result) = job(&site, &id);
             if let Err(job) = site.session.defer(Moment::Boundary, job) {
-                elsewhere(async move { drop(job()) }).await;
+                spawn_future(async move { drop(job()) }).await;
             }
             result.await.unwrap_or_else(|| Err(closed()))?;
             Ok(json!({"extId": id, "phase": "reloaded-in-turn", "at": now()}))
@@ -97,7 +100,7 @@ pub(super) async fn one(site: Arc<Site>, id: String) -> Result<Value> {
             let phase = match site.session.defer(Moment::End, job) {
                 Ok(()) => "deferred-between-turns",
                 Err(job) => {
-                    elsewhere(async move { drop(job()) }).await;
+                    spawn_future(async move { drop(job()) }).await;
                     result.await.unwrap_or_else(|| Err(closed()))?;
                     "reloaded-between-turns"
                 }
@@ -152,7 +155,7 @@ pub(super) async fn all(site: Arc<Site>) -> Result<Value> {
             "revisionId": site.session.revision_id(),
         })),
         Err(job) => {
-            elsewhere(async move { drop(job()) }).await;
+            spawn_future(async move { drop(job()) }).await;
             let mut reloaded = result.await.ok_or_else(closed)?;
             reloaded["deferred"] = json!([]);
             reloaded["refused"] = refused.into();
@@ -178,7 +181,7 @@ fn set(site: &Site, ids: Vec<String>) -> Value {
     reloaded
 }
 
-/// Reloads a plugin now. What goes wrong is shown to everyone who looks, since nobody may wait for it.
+/// Reloads a plugin now. Failures are published, since no caller may be waiting.
 fn anew(site: &Site, id: &str) -> Result<Arc<Active>> {
     let ground = site.ground.with_settings_of_now();
     let replaced = ground.and_then(|ground| replace(&site.session, &ground, &site.means, id));

@@ -4,25 +4,25 @@ use serde_json::{Value, json};
 use stud_contract_meta::Result;
 
 use super::Site;
-use crate::executor::elsewhere;
-use crate::session::Glimpse;
+use crate::executor::spawn_future;
+use crate::session::SessionSummary;
 
-/// All sessions, newest first. Those that cannot be read are named, and keep nobody from seeing the others.
+/// All sessions, newest first. Unreadable ones are reported and skipped.
 pub(super) async fn list(site: &Site) -> Result<Value> {
     let store = site.session.store().clone();
     let current = site.session.id().to_owned();
     // A store's calls block, and there may be many sessions.
-    let listed = elsewhere(async move {
+    let listed = spawn_future(async move {
         let mut readable = Vec::new();
         let mut unreadable = Vec::new();
         for id in store.list()? {
-            match Glimpse::of(&id, &*store) {
+            match SessionSummary::of(&id, &*store) {
                 Ok(glimpse) => readable.push(glimpse),
                 Err(_) => unreadable.push(id),
             }
         }
         readable.sort_by(|one, other| {
-            let key = |glimpse: &Glimpse| (glimpse.updated_at.clone(), glimpse.id.clone());
+            let key = |glimpse: &SessionSummary| (glimpse.updated_at.clone(), glimpse.id.clone());
             key(other).cmp(&key(one))
         });
         let shown = readable.iter().map(|glimpse| {

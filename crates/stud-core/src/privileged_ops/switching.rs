@@ -5,7 +5,7 @@ use stud_contract_meta::{Kind, Result};
 
 use super::Site;
 use crate::model;
-use crate::model_switch::{self, Target};
+use crate::model_switch::{self, SwitchTarget};
 use crate::params::Problem;
 use crate::plugin_scope::Scope;
 
@@ -19,7 +19,7 @@ pub(super) async fn switch(
     provider: Option<String>,
     model: Option<String>,
 ) -> Result<Value> {
-    let target = Target {
+    let target = SwitchTarget {
         provider: provider.as_deref(),
         model: model.as_deref(),
     };
@@ -35,9 +35,9 @@ pub(super) async fn switch(
     }))
 }
 
-/// What answers now, and what else could: what stands in the settings, and what somebody installed.
+/// The active model, and the alternatives: configured entries and installed providers.
 ///
-/// A provider that stud carries and nobody has set up is no choice.
+/// A bundled provider that is not configured is not a choice.
 fn choices(site: &Site) -> Value {
     // A session that is just beginning has not chosen yet.
     drop(site.session.choosing());

@@ -108,7 +108,7 @@ fn an_id_and_a_source_that_disagree_are_refused() {
     let error = registry
         .register(entry("bundled:review", PromptSource::Mcp))
         .unwrap_err();
-    assert_eq!(full(&error), "Validation/PromptSourceMismatch");
+    stud_observed::covers!(PROMPT_SOURCE_MISMATCH, error);
     assert_eq!(
         Value::Object(error.context().clone()),
         json!({"id": "bundled:review", "source": "mcp", "expected": "bundled"})

@@ -1,4 +1,4 @@
-//! Which values say something that nobody would write by accident.
+//! Which values are too specific to be written by accident.
 
 /// From here on a value hardly stands in a text by accident.
 const SHORTEST: usize = 8;
@@ -6,7 +6,7 @@ const SHORTEST: usize = 8;
 /// From here on neither does one of letters and digits.
 const SHORTEST_MIXED: usize = 6;
 
-/// Values that say nothing about anybody.
+/// Values that carry no confidential information.
 const WORDS: [&str; 30] = [
     "aarch64",
     "accepted",
@@ -66,7 +66,7 @@ const ORDINARY: [&str; 22] = [
     "VISUAL",
 ];
 
-/// Whether nobody would write this value by accident.
+/// Whether this value is too specific to be written by accident.
 pub(crate) fn is_telling(value: &str) -> bool {
     (value.len() >= SHORTEST || (value.len() >= SHORTEST_MIXED && is_mixed(value)))
         && value.parse::<f64>().is_err()

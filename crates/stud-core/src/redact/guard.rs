@@ -10,7 +10,7 @@ use super::reference::is_malformed;
 impl Redactor {
     /// Refuses a document that is about to be kept and must not hold a secret: a session's manifest, a state slot.
     ///
-    /// An object that claims to be a reference and is none is `Validation/MalformedSecretReference`, and comes first:
+    /// An object that looks like a reference and is not a valid one is `Validation/MalformedSecretReference`, and comes first:
     /// what was meant to be a reference may well be the secret itself. A known secret in a string or a name is
     /// `Session/SecretLeak`, with the place of each and never its value.
     pub fn refuse_secrets(&self, value: &Value) -> Result<()> {

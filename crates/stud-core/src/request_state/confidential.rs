@@ -1,7 +1,7 @@
 //! Which values must not reach a model.
 //!
 //! Not every value that stud knows can be looked for: a model's id stands in the settings and may well be talked about,
-//! and `EDITOR` is asked for and is `vi`. A request is refused for a value only if nobody would write it by accident:
+//! and `EDITOR` is asked for and is `vi`. A request is refused for a value only if it is too specific to be written by accident:
 //!
 //! - Where it comes from: what a plugin was given from the environment in this session, what a secret reference was
 //!   resolved to, what a person typed as a secret, everything in `env` of the settings, and elsewhere in the settings
@@ -10,8 +10,8 @@
 //! - What it is: at least eight bytes, or six of letters and digits; no number, and none of the words that
 //!   configurations are full of.
 //!
-//! What else stands in the settings, an address or a path, is nobody's business either; but a person has it in files of
-//! their own, and a tool that reads one must not end the conversation. It is looked for where somebody wrote it: in the
+//! Other values of the settings, an address or a path, are private too; but the user has them in files of
+//! their own, and a tool that reads one must not end the conversation. They are looked for in authored text: in the
 //! system prompt, in the tools and in what context providers add. Names are left out: of models, of plugins, of hosts.
 
 use secrecy::{ExposeSecret as _, SecretString};
@@ -58,16 +58,16 @@ const NAMING: [&str; 13] = [
 
 /// What stands in the settings.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Found {
+pub(super) struct ConfidentialSetting {
     /// What must not reach a model at all.
     pub(super) secret: Vec<Confidential>,
-    /// What nobody may write into a request.
+    /// Values that must not appear in a request.
     pub(super) private: Vec<Confidential>,
 }
 
 /// What stands in the settings and must not reach a model.
-pub(super) fn in_settings(settings: &Settings) -> Found {
-    let mut found = Found::default();
+pub(super) fn in_settings(settings: &Settings) -> ConfidentialSetting {
+    let mut found = ConfidentialSetting::default();
     for document in settings.documents() {
         for (key, value) in document {
             let members = value.as_object().into_iter().flatten();
@@ -99,7 +99,7 @@ fn meant(text: &str) -> Option<String> {
 }
 
 /// Settings are not deep, and were read with a limit to how deep they may be.
-fn look(found: &mut Found, place: String, name: &str, is_name: bool, value: &Value) {
+fn look(found: &mut ConfidentialSetting, place: String, name: &str, is_name: bool, value: &Value) {
     let is_name = is_name || ends_like(name, &NAMING);
     match value {
         Value::String(text) if ends_like(name, &SECRET_NAMES) || shape_of(text).is_some() => {

@@ -21,7 +21,7 @@ pub struct Terms {
     pub system_prompt: Option<PathBuf>,
     /// What stands in the settings and must not reach a model.
     pub(crate) confidential: Vec<Confidential>,
-    /// What else stands there: nobody may write it into a request.
+    /// The other values there, which must not appear in a request.
     pub(crate) private: Vec<Confidential>,
 }
 

@@ -6,7 +6,7 @@ use super::Terms;
 use crate::redact::{Confidential, Finder, Forms, Redactor, is_ordinary, is_telling};
 
 /// The values that must not reach a model. Secrets are looked for in everything that is said, all in one pass. What is
-/// only private is looked for in the little that somebody wrote, where an automaton costs more than it saves.
+/// only private is looked for in the authored texts, where an automaton costs more than it saves.
 pub(crate) struct Screen {
     secret: Values,
     private: Vec<(Confidential, Forms)>,
@@ -52,7 +52,7 @@ impl Screen {
         self.secret.found_in(text)
     }
 
-    /// What of the settings, short of secrets, stands in a text that somebody wrote for a model.
+    /// The values of the settings, secrets aside, that occur in an authored text.
     pub(crate) fn private_in(&self, text: &str) -> Vec<&Confidential> {
         let private = self.private.iter();
         let found = private.filter(|(_, forms)| forms.stand_in(text));

@@ -21,8 +21,8 @@ fn settings(text: &str) -> Settings {
     settings
 }
 
-fn desk(terms: Terms) -> Desk {
-    Desk::new(terms)
+fn desk(terms: Terms) -> RequestState {
+    RequestState::new(terms)
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn a_binding_is_checked_part_by_part() {
         let error = registry
             .bind(wrong.clone(), driver, Visibility::Everyone)
             .unwrap_err();
-        assert_eq!(full(&error), "Validation/ResourceBindingInvalid");
+        stud_observed::covers!(RESOURCE_BINDING_INVALID, error);
         assert_eq!(
             Value::Object(error.context().clone()),
             json!({"reason": reason, "id": wrong.id})
@@ -144,7 +144,7 @@ fn content_is_never_trusted() {
 fn content_over_its_cap_is_refused_whole() {
     let registry = bound("mcp:git:log", Ok(9));
     let error = block_on(registry.read("any", "mcp:git:log")).unwrap_err();
-    assert_eq!(full(&error), "ToolTerminal/ResourceOverBytesCap");
+    stud_observed::covers!(RESOURCE_OVER_BYTES_CAP, error);
     assert_eq!(
         Value::Object(error.context().clone()),
         json!({"id": "mcp:git:log", "byteCap": 8, "actualBytes": 9})
@@ -156,7 +156,7 @@ fn a_failure_that_may_pass_says_so() {
     let why = "the connection was closed".to_owned();
     let registry = bound("mcp:git:log", Err(FetchError::Transient(why)));
     let error = block_on(registry.read("any", "mcp:git:log")).unwrap_err();
-    assert_eq!(full(&error), "ToolTransient/ResourceFetchFailed");
+    stud_observed::covers!(RESOURCE_FETCH_FAILED, error);
     assert_eq!(
         Value::Object(error.context().clone()),
         json!({"id": "mcp:git:log", "source": "mcp", "uri": "plain"})

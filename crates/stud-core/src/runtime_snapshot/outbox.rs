@@ -27,7 +27,7 @@ pub struct Stuck {
 type Hear<T> = dyn Fn(T) + Send + Sync;
 
 /// A function of the plugin.
-pub(super) enum Handler {
+pub(super) enum MetricsHandler {
     Snapshot(Arc<Hear<Arc<RuntimeSnapshot>>>),
     Tokens(Arc<Hear<TokenDelta>>),
 }
@@ -35,14 +35,14 @@ pub(super) enum Handler {
 /// The handlers of one plugin and what waits for them.
 pub(super) struct Outbox {
     ext_id: String,
-    contents: Arc<Mutex<Contents>>,
+    contents: Arc<Mutex<OutboxContents>>,
     /// Only says that there is something: what it is may change until it is taken.
     bell: Arc<Mailbox<()>>,
     on_stuck: Box<dyn Fn(&Stuck) + Send + Sync>,
 }
 
 #[derive(Default)]
-struct Contents {
+struct OutboxContents {
     watchers: Handlers<Arc<RuntimeSnapshot>>,
     readers: Handlers<TokenDelta>,
     /// In the order in which it is told. There is at most one snapshot: an older one would be of no use.
@@ -68,7 +68,7 @@ enum Item {
 
 impl Outbox {
     pub(super) fn new(ext_id: &str, on_stuck: Box<dyn Fn(&Stuck) + Send + Sync>) -> Arc<Self> {
-        let contents = Arc::<Mutex<Contents>>::default();
+        let contents = Arc::<Mutex<OutboxContents>>::default();
         let delivered = contents.clone();
         Arc::new(Self {
             ext_id: ext_id.to_owned(),
@@ -82,19 +82,22 @@ impl Outbox {
         &self.ext_id
     }
 
-    pub(super) fn add(&self, number: u64, handler: Handler) {
+    pub(super) fn add(&self, number: u64, handler: MetricsHandler) {
         let mut contents = lock(&self.contents);
         match handler {
-            Handler::Snapshot(handler) => drop(contents.watchers.insert(number, handler)),
-            Handler::Tokens(handler) => drop(contents.readers.insert(number, handler)),
+            MetricsHandler::Snapshot(handler) => drop(contents.watchers.insert(number, handler)),
+            MetricsHandler::Tokens(handler) => drop(contents.readers.insert(number, handler)),
         }
     }
 
     /// Takes one handler out. It may still be running, and is not called again.
-    pub(super) fn remove(&self, number: u64) -> Option<Handler> {
+    pub(super) fn remove(&self, number: u64) -> Option<MetricsHandler> {
         let mut contents = lock(&self.contents);
-        let watcher = contents.watchers.remove(&number).map(Handler::Snapshot);
-        let reader = || contents.readers.remove(&number).map(Handler::Tokens);
+        let watcher = contents
+            .watchers
+            .remove(&number)
+            .map(MetricsHandler::Snapshot);
+        let reader = || contents.readers.remove(&number).map(MetricsHandler::Tokens);
         let removed = watcher.or_else(reader);
         if contents.watchers.is_empty() {
             contents.drop_snapshot();
@@ -161,7 +164,7 @@ impl Outbox {
         Ok(was_empty)
     }
 
-    /// Has what waits delivered, on a thread that nobody needs.
+    /// Delivers queued updates on a thread of its own.
     pub(super) fn rouse(&self) {
         self.bell.post(());
     }
@@ -171,7 +174,7 @@ impl Outbox {
     }
 }
 
-impl Contents {
+impl OutboxContents {
     fn drop_snapshot(&mut self) {
         self.waiting
             .retain(|posted| !matches!(posted.item, Item::Snapshot(_)));
@@ -191,7 +194,7 @@ impl Contents {
 }
 
 /// Tells until there is nothing more to tell.
-fn deliver(outbox: &Mutex<Contents>) {
+fn deliver(outbox: &Mutex<OutboxContents>) {
     loop {
         let batch = lock(outbox).take();
         if batch.is_empty() {
@@ -208,10 +211,10 @@ fn deliver(outbox: &Mutex<Contents>) {
 
 /// Calls every handler that was there when it was posted and has not left since, perhaps in the call just before.
 fn tell<T: Clone>(
-    outbox: &Mutex<Contents>,
+    outbox: &Mutex<OutboxContents>,
     before: u64,
     item: &T,
-    handlers: fn(&Contents) -> &Handlers<T>,
+    handlers: fn(&OutboxContents) -> &Handlers<T>,
 ) {
     let mut from = Bound::Unbounded;
     loop {

@@ -11,7 +11,7 @@ use stud_host_api::metrics::{
     RegionInfo, RuntimeSnapshot, Sensitivity, Source, ToolInfo, UiInfo,
 };
 
-use crate::activate::Identity;
+use crate::identity::Identity;
 use crate::model;
 use crate::plugin_scope::Scope;
 use crate::registry::Registry;
@@ -125,7 +125,7 @@ fn extension(plugin: &Identity) -> ExtensionInfo {
     }
 }
 
-/// One entry for each model a provider has; one of an unknown model if nobody lists any.
+/// One entry for each model a provider has; one unknown model if none is listed.
 fn models(plugin: &Identity) -> Vec<ProviderInfo> {
     let info = |model_id: &str| ProviderInfo {
         id: plugin.ext_id.to_string(),

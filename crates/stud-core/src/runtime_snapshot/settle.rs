@@ -1,4 +1,4 @@
-//! What follows from the rest of a snapshot, so that nobody who writes need keep it right.
+//! Fields derived from the rest of a snapshot, so that writers need not maintain them.
 
 use stud_host_api::metrics::{DiagnosticItem, McpStatus, RECENT_DIAGNOSTICS, RuntimeSnapshot};
 
@@ -25,13 +25,13 @@ pub(super) fn settle(snapshot: &mut RuntimeSnapshot) {
 
 #[expect(
     clippy::cast_precision_loss,
-    reason = "nobody reads the sixteenth digit of a percentage"
+    reason = "the sixteenth digit of a percentage is not significant"
 )]
 fn percent(part: u64, whole: u64) -> f64 {
     part as f64 * 100.0 / whole as f64
 }
 
-/// Lets go of diagnostics that are too many, oldest first.
+/// Drops surplus diagnostics, oldest first.
 pub(super) fn keep_newest(recent: &mut Vec<DiagnosticItem>) {
     let surplus = recent.len().saturating_sub(RECENT_DIAGNOSTICS);
     recent.drain(..surplus);

@@ -188,8 +188,8 @@ fn every_field_has_its_name() {
         output,
         text,
     });
-    collector.tool_invoked("bash", Outcome::Succeeded);
-    collector.tool_invoked("bash", Outcome::Failed);
+    collector.tool_invoked("bash", ToolOutcome::Succeeded);
+    collector.tool_invoked("bash", ToolOutcome::Failed);
     collector.diagnostic(DiagnosticItem {
         code: Some("ExtensionHost/NotReady".to_owned()),
         ..problem(Level::Error, "not yet")
@@ -419,9 +419,9 @@ fn the_newest_diagnostics_are_kept_and_all_are_counted() {
 fn calls_are_counted_for_the_tool_that_was_called() {
     let Bench { collector, .. } = Bench::new();
     collector.update(|snapshot| snapshot.tools.items = vec![tool("a", true), tool("b", true)]);
-    collector.tool_invoked("b", Outcome::Succeeded);
-    collector.tool_invoked("b", Outcome::Failed);
-    collector.tool_invoked("gone", Outcome::Succeeded);
+    collector.tool_invoked("b", ToolOutcome::Succeeded);
+    collector.tool_invoked("b", ToolOutcome::Failed);
+    collector.tool_invoked("gone", ToolOutcome::Succeeded);
     let calls: Vec<_> = collector
         .snapshot()
         .tools
@@ -446,7 +446,7 @@ fn other_plugins_leave_calls_and_mcp_tools_as_they_are() {
         snapshot.tools.items = vec![tool("stays", true), tool("goes", true), remote];
     });
     for name in ["stays", "goes", "remote"] {
-        collector.tool_invoked(name, Outcome::Succeeded);
+        collector.tool_invoked(name, ToolOutcome::Succeeded);
     }
     collector.extensions_changed(Roster {
         tools: vec![tool("comes", false), tool("stays", true)],

@@ -34,10 +34,10 @@ pub(super) struct SecretsFile {
 
 /// What the file says.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct Contents {
+pub(super) struct SecretsFileContents {
     /// Secrets by name.
     #[serde(default)]
-    pub(super) entries: BTreeMap<String, Held>,
+    pub(super) entries: BTreeMap<String, StoredSecret>,
     /// The names of those that the keyring has. A keyring cannot be asked what it has without asking its owner.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) keyring: BTreeSet<String>,
@@ -51,10 +51,10 @@ impl SecretsFile {
     }
 
     /// What the file says now; a file that is not there says nothing.
-    pub(super) fn read(&self) -> Result<Contents> {
+    pub(super) fn read(&self) -> Result<SecretsFileContents> {
         let bytes = match owned_by_one(&self.path) {
             Ok(bytes) => bytes,
-            Err(Unreadable::Missing) => return Ok(Contents::default()),
+            Err(Unreadable::Missing) => return Ok(SecretsFileContents::default()),
             Err(Unreadable::Exposed(mode)) => return Err(exposed(&self.path, mode)),
             Err(Unreadable::Otherwise(why)) => return Err(unusable(&self.path, &why)),
         };
@@ -69,7 +69,10 @@ impl SecretsFile {
     }
 
     /// Changes the file, while no other process does.
-    pub(super) fn change<T>(&self, change: impl FnOnce(&mut Contents) -> T) -> Result<T> {
+    pub(super) fn change<T>(
+        &self,
+        change: impl FnOnce(&mut SecretsFileContents) -> T,
+    ) -> Result<T> {
         let lock = self.path.with_extension("lock");
         let changed = platform::alone(&lock, || {
             let mut contents = self.read()?;
@@ -80,7 +83,7 @@ impl SecretsFile {
         changed.unwrap_or_else(|error| Err(unusable(&lock, &error.to_string())))
     }
 
-    fn write(&self, contents: &Contents) -> Result<()> {
+    fn write(&self, contents: &SecretsFileContents) -> Result<()> {
         let text = contents
             .text()
             .map_err(|error| unusable(&self.path, &error.to_string()))?;
@@ -89,10 +92,11 @@ impl SecretsFile {
     }
 }
 
-impl Contents {
+impl SecretsFileContents {
     fn text(&self) -> serde_json::Result<Zeroizing<Vec<u8>>> {
         // Room for everything, however much of it has to be escaped: a buffer that grows leaves copies behind.
-        let held = |(name, held): (&String, &Held)| name.len() + held.0.expose_secret().len();
+        let held =
+            |(name, held): (&String, &StoredSecret)| name.len() + held.0.expose_secret().len();
         let listed: usize = self.keyring.iter().map(|name| name.len() + 16).sum();
         let room = 6 * self.entries.iter().map(held).sum::<usize>() + listed * 6;
         let mut text = Zeroizing::new(Vec::with_capacity(room + 32 * self.entries.len() + 64));
@@ -104,7 +108,7 @@ impl Contents {
 
 /// The secret that is a file of its own, without the line end that editors add; nothing if there is no such file.
 ///
-/// Who may read it is the business of whoever put it there: containers mount secrets for everyone inside.
+/// Its permissions are the operator's choice: containers mount secrets readable by all users inside.
 pub(super) fn alone(path: &Path) -> Result<Option<SecretString>> {
     let bytes = match platform::read_file(path, LARGEST_SECRET) {
         Ok(bytes) => Zeroizing::new(bytes),
@@ -158,7 +162,7 @@ fn owned_by_one(path: &Path) -> std::result::Result<Zeroizing<Vec<u8>>, Unreadab
 fn exposed(path: &Path, mode: u32) -> Error {
     let shown = path.display();
     let message = format!(
-        "`{shown}` can be read or changed by others (its mode is {mode:o}); `chmod 600 {shown}` mends that, and the \
+        "`{shown}` can be read or changed by others (its mode is {mode:o}); `chmod 600 {shown}` corrects that, and the \
          secrets in it may need to be replaced"
     );
     refuse(&codes::SECRETS_FILE_EXPOSED, message)
@@ -173,27 +177,27 @@ pub(super) fn unusable(path: &Path, why: &str) -> Error {
 }
 
 /// A secret that goes to its file and comes from it, and nowhere else.
-pub(super) struct Held(pub(super) SecretString);
+pub(super) struct StoredSecret(pub(super) SecretString);
 
-impl Serialize for Held {
+impl Serialize for StoredSecret {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.serialize_str(self.0.expose_secret())
     }
 }
 
-impl<'de> Deserialize<'de> for Held {
+impl<'de> Deserialize<'de> for StoredSecret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         struct Text;
 
         impl Visitor<'_> for Text {
-            type Value = Held;
+            type Value = StoredSecret;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("text")
             }
 
-            fn visit_str<E>(self, text: &str) -> std::result::Result<Held, E> {
-                Ok(Held(SecretString::from(text)))
+            fn visit_str<E>(self, text: &str) -> std::result::Result<StoredSecret, E> {
+                Ok(StoredSecret(SecretString::from(text)))
             }
         }
 

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::keyring::Keyring;
 use super::*;
 
-/// A keyring in memory that can be switched off, or made to refuse.
+/// A keyring in memory that can be disabled, or made to refuse.
 #[derive(Clone, Default)]
 struct FakeKeyring(Arc<Mutex<State>>);
 
@@ -133,10 +133,7 @@ fn a_keyring_that_says_no_does_not_send_secrets_to_the_file() {
     keyring.0.lock().unwrap().locked = true;
     let vault = UserVault::with(Box::new(keyring), root.path());
     let error = vault.set("a", &"the value".into()).unwrap_err();
-    assert!(
-        error.is(Class::Session, "SecretStoreUnavailable"),
-        "{error}"
-    );
+    stud_observed::covers!(SECRET_STORE_UNAVAILABLE, error);
     assert!(!error.message().contains("the value"));
     assert!(!root.path().join("secrets.json").exists());
     assert!(vault.get("a").is_err());
@@ -154,7 +151,7 @@ fn a_file_that_others_can_read_is_not_read() {
             vault.set("b", &"two".into()).unwrap_err(),
             vault.delete("a").unwrap_err(),
         ] {
-            assert!(error.is(Class::Validation, "SecretsFileExposed"), "{error}");
+            stud_observed::covers!(SECRETS_FILE_EXPOSED, error);
             let chmod = format!("chmod 600 {}", path.display());
             assert!(error.message().contains(&chmod), "{error}");
         }
@@ -316,7 +313,7 @@ fn references_are_resolved_where_they_point() {
         (ReferenceKind::File, "empty"),
     ] {
         let error = resolve(kind, name).unwrap_err();
-        assert!(error.is(Class::Validation, "SecretMissing"), "{error}");
+        stud_observed::covers!(SECRET_MISSING, error);
         assert_eq!(error.context()["name"], name);
     }
     for name in ["bytes", "."] {

@@ -7,7 +7,7 @@ use secrecy::SecretString;
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 
-use super::file::{Held, SecretsFile};
+use super::file::{SecretsFile, StoredSecret};
 use super::keyring::{Keyring, OsKeyring};
 use super::refuse;
 
@@ -50,8 +50,8 @@ impl UserVault {
 
 impl Vault for UserVault {
     fn get(&self, name: &str) -> Result<Option<SecretString>> {
-        // The file is read first, because that asks nobody; what it has, the keyring has not.
-        if let Some(Held(value)) = self.file.read()?.entries.remove(name) {
+        // The file is read first, because that prompts for nothing; its entries are not in the keyring.
+        if let Some(StoredSecret(value)) = self.file.read()?.entries.remove(name) {
             return Ok(Some(value));
         }
         if !self.keyring.is_there() {
@@ -69,7 +69,7 @@ impl Vault for UserVault {
             return self.file.change(|contents| {
                 contents
                     .entries
-                    .insert(name.to_owned(), Held(value.clone()));
+                    .insert(name.to_owned(), StoredSecret(value.clone()));
             });
         }
         self.keyring

@@ -10,9 +10,9 @@ use crate::sync::{Mutex, MutexGuard, lock};
 
 /// What was chosen so far.
 #[derive(Debug, Default)]
-pub(super) struct Choice {
+pub(super) struct ActiveModel {
     chosen: Mutex<Chosen>,
-    /// Held while somebody chooses anew, so that one switch is over before the next begins.
+    /// Held during a model switch, so that one switch is over before the next begins.
     choosing: Mutex<()>,
     probes: Probes,
 }
@@ -24,7 +24,7 @@ struct Chosen {
     is_changed: bool,
 }
 
-impl Choice {
+impl ActiveModel {
     pub(super) fn of(params: Params) -> Self {
         Self {
             chosen: Mutex::new(Chosen {

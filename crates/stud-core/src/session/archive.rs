@@ -1,4 +1,4 @@
-//! Sessions seen from outside: what each is, what was said in it, and a new one that goes on from there.
+//! Sessions seen from outside: what each is, what was said in it, and a new one that continues from there.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use stud_diagnostics::codes;
 use stud_host_api::session::SecurityMode;
 pub use stud_host_api::session::TranscriptRecord;
 
-use super::resume::{Past, last_written};
+use super::resume::{ResumedState, last_written};
 use super::snapshot::{CoreSlot, stored};
 use crate::audit::{self, Entry, Trail};
 use crate::ids;
-use crate::ledger::{LooseEnds, transcript_record};
+use crate::ledger::{OpenRecords, transcript_record};
 use crate::platform;
 use crate::redact::Redactor;
 use crate::store::Store;
@@ -43,7 +43,7 @@ pub struct Summary {
     pub messages: usize,
     /// What the person said first.
     pub first_words: Option<String>,
-    /// The session it goes on from, and the record there.
+    /// The session it continues from, and the record there.
     pub forked_from: Option<(String, u64)>,
     /// The number of its last record.
     pub last_seq: u64,
@@ -51,7 +51,7 @@ pub struct Summary {
 
 /// What a session is, as its store has it now. It may be running.
 pub fn summarize(session_id: &str, store: &dyn Store) -> Result<Summary> {
-    let past = Past::of(session_id, store)?;
+    let past = ResumedState::of(session_id, store)?;
     let messages = past.conversation.messages();
     let mut first_words = messages.iter().find_map(typed);
     let mut forked_from = None;
@@ -87,17 +87,17 @@ pub fn summarize(session_id: &str, store: &dyn Store) -> Result<Summary> {
 
 /// The `.stud` folder of the project that a session began in.
 pub fn project_root(session_id: &str, store: &dyn Store) -> Result<PathBuf> {
-    Ok(Past::of(session_id, store)?.facts.project_root)
+    Ok(ResumedState::of(session_id, store)?.facts.project_root)
 }
 
 /// How tool calls are gated in a session: as they were when it began.
 pub fn mode(session_id: &str, store: &dyn Store) -> Result<SecurityMode> {
-    Ok(Past::of(session_id, store)?.facts.mode)
+    Ok(ResumedState::of(session_id, store)?.facts.mode)
 }
 
 /// The session that was written last. Those that cannot be read are passed over.
 ///
-/// `Session/ResumeMismatch` if there is none, or if another store wrote it: to go on with an older one unasked would be a
+/// `Session/ResumeMismatch` if there is none, or if another store wrote it: to resume an older one unasked would be a
 /// surprise.
 pub fn latest(store: &dyn Store) -> Result<String> {
     let sessions = store.list()?.into_iter();
@@ -112,7 +112,7 @@ pub fn latest(store: &dyn Store) -> Result<String> {
         Some((_, id, Some(foreign))) => Err(foreign.with("sessionId", id)),
         None => {
             let code = &codes::RESUME_MISMATCH;
-            let message = "there is no session to go on with";
+            let message = "there is no session to continue";
             Err(Error::new(code.class, code.name, message))
         }
     }
@@ -165,9 +165,9 @@ fn stored_records<'a>(
     })
 }
 
-/// The conversation as a session that goes on would have it: without what a summary replaced.
+/// The conversation as a resumed session would have it: without what a summary replaced.
 pub fn messages(session_id: &str, store: &dyn Store) -> Result<Vec<Map<String, Value>>> {
-    Ok(Past::of(session_id, store)?.conversation.messages())
+    Ok(ResumedState::of(session_id, store)?.conversation.messages())
 }
 
 /// A session that was made from another.
@@ -202,7 +202,7 @@ pub fn fork(
             "the store keeps no journal, so only the whole session can be had",
         ));
     } else {
-        (Past::of(session_id, &**store)?, Vec::new())
+        (ResumedState::of(session_id, &**store)?, Vec::new())
     };
     let at_seq = past.last_seq;
     past.facts.session_id = ids::fresh();
@@ -217,7 +217,7 @@ pub fn fork(
     let kept = keep(past, records, &origin, &**store);
     match kept {
         Ok(()) => trail.close()?,
-        // Nobody has seen it.
+        // It was never published.
         Err(_) => trail.discard(),
     }
     kept.map(|()| forked)
@@ -228,10 +228,10 @@ fn through(
     session_id: &str,
     at: Option<u64>,
     store: &dyn Store,
-) -> Result<(Past, Vec<JournalRecord>)> {
-    let Some(mut past) = Past::of_first_record(session_id, store)? else {
+) -> Result<(ResumedState, Vec<JournalRecord>)> {
+    let Some(mut past) = ResumedState::of_first_record(session_id, store)? else {
         // Without records there is a snapshot, or nothing.
-        let past = Past::of(session_id, store)?;
+        let past = ResumedState::of(session_id, store)?;
         return match at {
             Some(at) => Err(not_found(session_id, at)),
             None => Ok((past, Vec::new())),
@@ -276,7 +276,7 @@ fn begin_trail(forked: &Forked, origin: &Value, store: &dyn Store, trails: &Path
 }
 
 fn keep(
-    past: Past,
+    past: ResumedState,
     mut records: Vec<JournalRecord>,
     origin: &Value,
     store: &dyn Store,
@@ -298,12 +298,12 @@ fn keep(
     store.write(&snapshot(past, store.store_id()))
 }
 
-fn snapshot(past: Past, store_id: &str) -> Stored {
+fn snapshot(past: ResumedState, store_id: &str) -> Stored {
     let core = CoreSlot {
         through_seq: past.last_seq,
         turn_count: past.turn_count,
         pending_inputs: Vec::new(),
-        loose_ends: LooseEnds {
+        loose_ends: OpenRecords {
             detached: BTreeMap::new(),
             ..past.loose_ends
         },

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::crash_recovery::RESTARTED;
 use crate::audit::{AuditQuery, AuditRecord, millis_between};
 use crate::recorder::Recorder;
+
+/// Why something that was begun has no end of its own.
+pub(super) const RESTARTED: &str = "server_restarted";
 
 /// Gives everything its end that `turn_id` has begun on record: requests, tool calls and then the turn itself.
 ///
@@ -24,13 +26,13 @@ pub(super) fn finish(books: &Recorder, turn_id: &str) {
             return books.suppress(reason, turn_id, &error);
         }
     };
-    // Nobody knows when the process ended; this is when it was last heard of.
+    // The end of the process is unknown; this is its last recorded time.
     let by_now = |record: &&AuditRecord| record.payload.get("reason") == Some(&RESTARTED.into());
     let mut last = records.iter().rev().skip_while(by_now);
     let Some(until) = last.next().map(|last| last.timestamp.clone()) else {
         return;
     };
-    let begun = Begun::of(&records);
+    let begun = OpenAuditRecords::of(&records);
     if let Some(request) = begun.request {
         let mut end = ended(request, &["providerId", "modelId", "purpose"], &until);
         end["finishReason"] = "error".into();
@@ -50,13 +52,13 @@ pub(super) fn finish(books: &Recorder, turn_id: &str) {
 
 /// What is begun and not ended.
 #[derive(Default)]
-struct Begun<'a> {
+struct OpenAuditRecords<'a> {
     turn: Option<&'a AuditRecord>,
     request: Option<&'a AuditRecord>,
     tool_calls: BTreeMap<&'a str, &'a AuditRecord>,
 }
 
-impl<'a> Begun<'a> {
+impl<'a> OpenAuditRecords<'a> {
     fn of(records: &'a [AuditRecord]) -> Self {
         let mut begun = Self::default();
         for record in records {

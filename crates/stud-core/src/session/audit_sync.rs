@@ -16,14 +16,14 @@ use crate::timer::{Alarm, Timer};
 const SYNC_WITHIN: Duration = Duration::from_millis(50);
 
 /// Hears of every audit record, and sees to it that the disk has it before long.
-pub(super) struct Safekeeping {
+pub(super) struct AuditSync {
     books: Weak<Recorder>,
     timer: Arc<dyn Timer>,
     /// Rings when what was written has to be made safe.
     pending: Arc<Mutex<Option<Alarm>>>,
 }
 
-impl Safekeeping {
+impl AuditSync {
     pub(super) fn of(books: &Arc<Recorder>, timer: &Arc<dyn Timer>) -> Self {
         Self {
             books: Arc::downgrade(books),
@@ -33,7 +33,7 @@ impl Safekeeping {
     }
 }
 
-impl Listener for Safekeeping {
+impl Listener for AuditSync {
     fn ext_id(&self) -> &str {
         CORE
     }
@@ -49,7 +49,7 @@ impl Listener for Safekeeping {
             drop(lock(&rung).take());
             let books = books.upgrade();
             if let Some(trail) = books.as_ref().and_then(|books| books.trail.as_ref()) {
-                // A trail that cannot be synced takes no more records, and whoever adds the next is told.
+                // A trail that cannot be synced accepts no more records, and the next writer gets the error.
                 let _ = trail.sync();
             }
         };

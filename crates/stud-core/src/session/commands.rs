@@ -8,7 +8,7 @@ use stud_host_api::BoxFuture;
 use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult, Completion};
 
 use super::Session;
-use crate::commands::{Catalog, Handler, Scene};
+use crate::commands::{Catalog, CommandSession, CommandSource};
 use crate::sync::{lock, promise};
 
 impl Session {
@@ -62,12 +62,12 @@ impl Session {
     }
 }
 
-impl Scene for Session {
-    fn handlers(&self) -> Vec<Arc<dyn Handler>> {
+impl CommandSession for Session {
+    fn handlers(&self) -> Vec<Arc<dyn CommandSource>> {
         let plugins = self.plugins();
         let commands = plugins.of_kind(Kind::Command).into_iter();
         let active = commands.filter(|plugin| plugin.identity().life.word() == "active");
-        let active = active.map(|plugin| plugin.clone() as Arc<dyn Handler>);
+        let active = active.map(|plugin| plugin.clone() as Arc<dyn CommandSource>);
         active.chain(self.mcp.commands()).collect()
     }
 

@@ -28,7 +28,7 @@ impl Conversation {
     pub(super) fn of(messages: Vec<Map<String, Value>>) -> Self {
         let mut conversation = Self::default();
         for message in messages {
-            // Numbers go on where they were, whatever of the past is still here and in whatever order.
+            // Numbers continue where they were, whatever of the past is still here and in whatever order.
             let next = conversation.last_number + 1;
             let number = number(&message).unwrap_or(next);
             conversation.last_number = conversation.last_number.max(number);
@@ -91,8 +91,8 @@ impl Conversation {
         while self.bytes > SNAPSHOT_BUDGET && self.drop_the_oldest() {}
     }
 
-    /// Lets go of the oldest turn as a whole, because no model goes on from half of one. The newest stays whatever it
-    /// weighs: it is what is being answered. Gives whether there was anything to let go of.
+    /// Drops the oldest turn as a whole, because no model continues from half of one. The newest stays whatever its
+    /// size: it is what is being answered. Returns whether a turn was dropped.
     fn drop_the_oldest(&mut self) -> bool {
         let ends = (self.messages.front(), self.messages.back());
         let (Some(oldest), Some(newest)) = ends else {
@@ -293,7 +293,7 @@ mod tests {
             kept: vec!["m2".to_owned()],
             ..Compaction::default()
         };
-        // Somebody went on while the model wrote the summary.
+        // The conversation continued while the model wrote the summary.
         conversation.say("user", "e".into(), 5, None);
         let before = conversation.bytes();
         conversation.condense(&compaction, 6);

@@ -7,17 +7,15 @@ use stud_contract_interaction::Request;
 use stud_contract_meta::Result;
 use stud_contract_session_store::Durability;
 
-use super::{Session, audit_recovery};
+use super::Session;
+use super::audit_recovery::{self, RESTARTED};
 use crate::ledger::{Draft, OpenPrompt};
 use crate::platform;
 use crate::recorder::Recorder;
 use crate::sync::lock;
 
-/// Why something that was begun has no end of its own.
-pub(super) const RESTARTED: &str = "server_restarted";
-
 impl Session {
-    /// Gives everything that was begun its end: prompts as called off, tool calls as unknown, turns as failed. Prompts
+    /// Ends everything that was unfinished: prompts as cancelled, tool calls as unknown, turns as failed. Prompts
     /// that stayed open though their tools were gone are taken up again.
     ///
     /// The audit trail is written beside the journal, so it may lack an end that the journal has: that of
@@ -34,7 +32,7 @@ impl Session {
         }
         let mut drafts: Vec<Draft> = left.prompts.iter().map(abandoned).collect();
         for (id, name) in &left.tool_calls {
-            // It may have run or not. Nobody runs it again without asking.
+            // It may have run or not. It is never run again without a prompt.
             let content = json!({"ok": false, "unknown": true, "reason": RESTARTED});
             let payload = json!({
                 "toolCallId": id,
@@ -67,7 +65,7 @@ impl Session {
     }
 }
 
-/// The end of a prompt that went with the process in which it was asked. No answer can reach whoever asked.
+/// The end of a prompt that went with the process in which it was asked. No answer can reach the asker.
 fn abandoned((id, prompt): (&String, &OpenPrompt)) -> Draft {
     Draft {
         kind: "interaction_response",
@@ -93,7 +91,7 @@ fn abandoned_turn(id: &str) -> Draft {
     }
 }
 
-/// Every prompt has its end in the audit trail, also one that nobody lived to see.
+/// Every prompt has its end in the audit trail, also one interrupted by a crash.
 fn audit_abandoned(books: &Recorder, prompts: &BTreeMap<String, OpenPrompt>) {
     for (id, prompt) in prompts {
         let mut payload = json!({

@@ -1,4 +1,4 @@
-//! Work that waits for a moment in which it disturbs nobody.
+//! Jobs deferred until the session is idle.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::Session;
 use crate::activate::Active;
 use crate::sync::{lock, promise};
-use crate::timeout::in_time;
+use crate::timeout::with_timeout;
 
 /// A moment of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Session {
             }
             turns
         };
-        in_time(&*self.timer, patience, drained).await
+        with_timeout(&*self.timer, patience, drained).await
     }
 
     /// The turn that runs and has no answer yet. One that has its answer is waited for, and so are those after it.
@@ -93,7 +93,7 @@ impl Session {
         const LAST_WORD: Duration = Duration::from_millis(250);
         while let Some((turn, end)) = self.end_of_turn() {
             let mut end = pin!(end);
-            let ended = in_time(&*self.timer, LAST_WORD, end.as_mut()).await;
+            let ended = with_timeout(&*self.timer, LAST_WORD, end.as_mut()).await;
             if ended.is_some() {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! What the person said and nobody has answered yet.
+//! The queue of unanswered user inputs.
 
 use std::collections::VecDeque;
 
@@ -29,6 +29,9 @@ pub struct Input {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caused_by: Option<String>,
 }
+
+/// The `kind` of an origin that names a control request, and the author of its records.
+pub(super) const CONTROL: &str = "control";
 
 /// How many inputs may wait.
 const LONGEST_QUEUE: usize = 256;
@@ -61,24 +64,36 @@ impl Inputs {
 
     /// Keeps a place for an input whose record is on the way.
     fn reserve(&self) -> Result<()> {
+        self.reserve_within(LONGEST_QUEUE)
+    }
+
+    /// The same where fewer may wait.
+    pub(super) fn reserve_within(&self, capacity: usize) -> Result<()> {
         let mut queue = lock(&self.0);
         if queue.closed || queue.ended {
             return Err(closed());
         }
-        if queue.waiting.len() + queue.coming >= LONGEST_QUEUE {
-            let code = &codes::INPUT_QUEUE_FULL;
-            let message = format!("{LONGEST_QUEUE} inputs are waiting already");
-            return Err(Error::new(code.class, code.name, message).with("limit", LONGEST_QUEUE));
+        let capacity = capacity.min(LONGEST_QUEUE);
+        if queue.waiting.len() + queue.coming >= capacity {
+            return Err(queue_full(capacity));
         }
         queue.coming += 1;
         Ok(())
     }
 
     fn arrive(&self, input: Option<Input>) {
+        self.arrive_at(input, false);
+    }
+
+    /// The input whose place was kept is on record, or is not going to be. One that goes `first` is taken next.
+    pub(super) fn arrive_at(&self, input: Option<Input>, first: bool) {
         let reader = {
             let mut queue = lock(&self.0);
             queue.coming -= 1;
-            queue.waiting.extend(input);
+            match input {
+                Some(input) if first => queue.waiting.push_front(input),
+                input => queue.waiting.extend(input),
+            }
             (!planted(Fault::SleepingReader))
                 .then(|| queue.reader.take())
                 .flatten()
@@ -137,8 +152,21 @@ pub(crate) fn blank() -> Error {
     Error::new(code.class, code.name, "the input is blank")
 }
 
+/// Whether the payload of an input says that it goes before the others.
+pub(super) fn goes_first(payload: &Value) -> bool {
+    let origin = &payload["origin"];
+    origin["kind"] == CONTROL && origin["interrupt"] == true
+}
+
+/// `Session/InputQueueFull`: so many inputs wait that no more are taken.
+fn queue_full(limit: usize) -> Error {
+    let code = &codes::INPUT_QUEUE_FULL;
+    let message = format!("{limit} inputs are waiting already");
+    Error::new(code.class, code.name, message).with("limit", limit)
+}
+
 impl Session {
-    /// Whether a UI takes part that can bring what somebody types.
+    /// Whether an attached UI can submit user input.
     pub fn can_be_typed_to(&self) -> bool {
         let plugins = self.plugins();
         let mut uis = plugins.of_kind(Kind::Ui).into_iter();

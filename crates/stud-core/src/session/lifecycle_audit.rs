@@ -1,14 +1,15 @@
 //! What is put on record of a session's own life.
 
 use serde_json::{Value, json};
+use stud_host_api::events::{BudgetSite, CoreEvent, ManifestSizeBudgetExceeded};
 
 use super::Session;
 use super::conversation::SNAPSHOT_BUDGET;
 use crate::audit::LIFECYCLE;
-use crate::provenance::Verdict;
+use crate::provenance::Integrity;
 
 impl Session {
-    /// Puts on record that the session began, went on, or ended.
+    /// Records that the session started, resumed, or ended.
     pub(super) fn lifecycle(&self, event: &str) {
         self.audit_lifecycle(event, self.lifecycle_facts(event));
     }
@@ -29,22 +30,21 @@ impl Session {
     }
 
     /// Puts on record whether a plugin is the one that was pinned.
-    pub(crate) fn audit_integrity(&self, ext_id: &str, verdict: Verdict) {
+    pub(crate) fn audit_integrity(&self, ext_id: &str, verdict: Integrity) {
         let correlation_id = self.correlation_id();
         let facts = verdict.facts(ext_id);
         self.books.audit("Integrity", None, &correlation_id, facts);
     }
 
     /// A snapshot weighs more than it should. That stops nothing, and is told, and put on record.
-    pub(super) fn over_budget(&self, site: &str, bytes: usize) {
-        const NAME: &str = "ManifestSizeBudgetExceeded";
-        let payload = json!({
-            "site": site,
-            "actualBytes": bytes,
-            "thresholdBytes": SNAPSHOT_BUDGET,
-            "recommendation": "/compact",
-        });
-        self.audit_lifecycle(NAME, payload.clone());
-        self.publish_state(NAME, &payload);
+    pub(super) fn over_budget(&self, site: BudgetSite, bytes: usize) {
+        let exceeded = ManifestSizeBudgetExceeded {
+            actual_bytes: bytes as u64,
+            recommendation: "/compact".to_owned(),
+            site,
+            threshold_bytes: SNAPSHOT_BUDGET as u64,
+        };
+        self.audit_lifecycle(ManifestSizeBudgetExceeded::NAME, json!(exceeded));
+        self.publish_state(&exceeded);
     }
 }

@@ -8,9 +8,9 @@ use stud_host_api::BoxFuture;
 
 use super::Session;
 use crate::approvals::Asked;
-use crate::mcp::Around;
+use crate::mcp::McpSession;
 
-impl Around for Session {
+impl McpSession for Session {
     fn correlation_id(&self) -> String {
         self.correlation_id()
     }
@@ -19,7 +19,7 @@ impl Around for Session {
         self.report(problem);
     }
 
-    fn lets_run(&self, tool: &str, key: &str) -> bool {
+    fn is_preapproved(&self, tool: &str, key: &str) -> bool {
         let asked = Asked {
             tool,
             key,
@@ -27,7 +27,9 @@ impl Around for Session {
             args: None,
             workspace: None,
         };
-        self.rules.lets_run(self.facts.mode, asked).unwrap_or(false)
+        self.rules
+            .is_preapproved(self.facts.mode, asked)
+            .unwrap_or(false)
     }
 
     fn say(&self, text: String, origin: Value) -> BoxFuture<'_, Result<u64>> {

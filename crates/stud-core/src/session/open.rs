@@ -1,91 +1,46 @@
 //! Opening a session: a new one, or one that was left.
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
 use serde_json::json;
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
+use stud_host_api::events::{BudgetSite, SessionResumed, SessionTrigger, SkippedExtension};
 use stud_host_api::metrics::{DiagnosticItem, Level};
-use stud_host_api::session::SecurityMode;
 
-use super::active_model::Choice;
-use super::audit_sync::Safekeeping;
+use super::active_model::ActiveModel;
+use super::audit_sync::AuditSync;
+use super::config::SessionConfig;
+use super::control::ControlLog;
 use super::conversation::SNAPSHOT_BUDGET;
 use super::deferred_jobs::Waiting;
 use super::inputs::Inputs;
-use super::resume::Past;
+use super::resume::ResumedState;
 use super::scopes::Scopes;
 use super::slots::Slots;
 use super::state::Progress;
-use super::{Facts, Session, State, Trigger};
+use super::{Facts, Session, State};
 use crate::audit::{TornTail, Trail};
 use crate::commands::Commands;
-use crate::events::{Bus, Trouble};
-use crate::interactions::{Absence, Prompts};
+use crate::events::{Bus, SubscriberFailure};
+use crate::interactions::Prompts;
 use crate::ledger::{Draft, Ledger};
-use crate::limits::Limits;
-use crate::mcp::{self, Mcp, Surroundings};
-use crate::params::Params;
+use crate::mcp::{Mcp, McpPorts};
 use crate::platform;
 use crate::recorder::Recorder;
-use crate::redact::Redactor;
-use crate::request_state::{Desk, Terms};
-use crate::runtime_snapshot::Collector;
-use crate::store::Store;
+use crate::request_state::RequestState;
 use crate::sync::Mutex;
-use crate::timer::Timer;
-use crate::turn_policy::TurnPolicy;
-
-/// What a session stands on.
-pub struct Founding {
-    /// Its project's `.stud` folder.
-    pub project_root: PathBuf,
-    /// How tool calls are gated; one that is resumed keeps its own.
-    pub mode: SecurityMode,
-    /// Where it is kept.
-    pub store: Arc<dyn Store>,
-    /// Where audit trails are kept, one folder for each session; none keeps none.
-    pub trails: Option<PathBuf>,
-    /// What must not be written down.
-    pub redactor: Arc<Redactor>,
-    /// What happens when nobody is there to ask.
-    pub absence: Absence,
-    /// How long a tool's prompt waits unless the tool says otherwise.
-    pub tool_timeout: Duration,
-    /// What holds in every turn.
-    pub rules: TurnPolicy,
-    /// The provider that the settings let answer, for the record.
-    pub provider: Option<String>,
-    /// The model, for the record.
-    pub model: Option<String>,
-    /// What the launch sets of the provider's parameters.
-    pub params: Params,
-    /// How often the call of a tool may ask again when it is not content with an answer.
-    pub most_reprompts: u32,
-    /// How long plugins may take.
-    pub limits: Limits,
-    /// What the operator set for putting requests together.
-    pub terms: Terms,
-    /// The MCP servers it may use; none without one.
-    pub mcp: Option<mcp::Setup>,
-    /// The clock.
-    pub timer: Arc<dyn Timer>,
-    /// What it looks like from inside.
-    pub metrics: Arc<Collector>,
-}
 
 /// Opens the session `resume`, or a new one.
-pub fn open(founding: Founding, resume: Option<&str>) -> Result<Arc<Session>> {
+pub fn open(config: SessionConfig, resume: Option<&str>) -> Result<Arc<Session>> {
     let past = match resume {
-        Some(id) => Past::of(id, &*founding.store)?,
-        None => Past::none(&founding),
+        Some(id) => ResumedState::of(id, &*config.store)?,
+        None => ResumedState::none(&config),
     };
     let unsaved_turn = past.unsaved_turn.clone();
-    let named = [founding.provider.clone(), founding.model.clone()];
-    let session = found(founding, past, resume.is_some())?;
+    let named = [config.provider.clone(), config.model.clone()];
+    let session = found(config, past, resume.is_some())?;
     if resume.is_some() {
         session.resumed(unsaved_turn);
         session.begins("resume", named);
@@ -96,12 +51,12 @@ pub fn open(founding: Founding, resume: Option<&str>) -> Result<Arc<Session>> {
 }
 
 /// The audit trail, if one is kept, and what a crash tore off its end.
-fn trail(founding: &Founding, session_id: &str) -> Result<(Option<Trail>, Option<TornTail>)> {
-    let Some(trails) = &founding.trails else {
+fn trail(config: &SessionConfig, session_id: &str) -> Result<(Option<Trail>, Option<TornTail>)> {
+    let Some(trails) = &config.trails else {
         return Ok((None, None));
     };
     let folder = trails.join(session_id).join("audit");
-    let opened = Trail::open(&folder, session_id, founding.redactor.clone())
+    let opened = Trail::open(&folder, session_id, config.redactor.clone())
         .map_err(|error| in_use(session_id, error))?;
     Ok((Some(opened.trail), opened.dropped))
 }
@@ -120,59 +75,59 @@ fn first_record(facts: &Facts, store_id: &str) -> Draft {
     }
 }
 
-fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> {
-    let bus = Bus::new(founding.timer.clone(), founding.limits.clone());
+fn found(config: SessionConfig, past: ResumedState, resumed: bool) -> Result<Arc<Session>> {
+    let bus = Bus::new(config.timer.clone(), config.limits.clone());
     let facts = past.facts;
     let ledger = Ledger::new(
         &facts.session_id,
         past.last_seq,
-        first_record(&facts, founding.store.store_id()),
-        founding.store.clone(),
-        founding.redactor.clone(),
-        founding.timer.clone(),
+        first_record(&facts, config.store.store_id()),
+        config.store.clone(),
+        config.redactor.clone(),
+        config.timer.clone(),
     );
     ledger.take_over(past.loose_ends);
-    let (trail, torn) = trail(&founding, &facts.session_id)?;
+    let (trail, torn) = trail(&config, &facts.session_id)?;
     let books = Recorder::new(
         facts.session_id.clone(),
         ledger,
         bus,
         trail,
-        founding.redactor,
+        config.redactor,
     );
     let books = Arc::new(books);
     if books.trail.is_some() {
-        books.listen(Safekeeping::of(&books, &founding.timer));
+        books.listen(AuditSync::of(&books, &config.timer));
     }
-    let commands = Commands::new(books.clone(), &founding.limits);
+    let commands = Commands::new(books.clone(), &config.limits);
     let state = if resumed { State::Resumed } else { State::Idle };
     let scopes = Scopes::new();
-    let prompts = Prompts::new(founding.timer.clone(), founding.absence);
+    let prompts = Prompts::new(config.timer.clone(), config.absence);
     let prompt_registry = Arc::default();
     let resource_registry = Arc::default();
     let session = Arc::new_cyclic(|this: &Weak<Session>| Session {
         mcp: Mcp::new(
-            founding.mcp,
-            Surroundings {
+            config.mcp,
+            McpPorts {
                 books: books.clone(),
-                metrics: founding.metrics.clone(),
+                metrics: config.metrics.clone(),
                 prompts: prompts.clone(),
                 prompt_registry: Arc::clone(&prompt_registry),
                 resource_registry: Arc::clone(&resource_registry),
-                timer: founding.timer.clone(),
+                timer: config.timer.clone(),
                 over: scopes.session().token(),
                 around: this.clone(),
-                yolo: founding.rules.yolo,
+                yolo: config.rules.yolo,
             },
         ),
         facts,
         books,
-        store: founding.store,
-        desk: Desk::new(founding.terms),
+        store: config.store,
+        desk: RequestState::new(config.terms),
         prompts,
-        timer: founding.timer,
-        rules: founding.rules,
-        metrics: founding.metrics,
+        timer: config.timer,
+        rules: config.rules,
+        metrics: config.metrics,
         progress: Mutex::new(Progress {
             state,
             turn: None,
@@ -182,12 +137,13 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
             waiting: Waiting::default(),
         }),
         inputs: Inputs::holding(past.inputs),
+        control: ControlLog::default(),
         slots: Slots::holding(past.slots),
         saved: Mutex::default(),
         conversation: Mutex::new(past.conversation),
         scopes,
         plugins: Mutex::default(),
-        choice: Choice::of(founding.params),
+        choice: ActiveModel::of(config.params),
         rising: Mutex::new(Some(Vec::new())),
         revision: AtomicU64::new(0),
         refused: Mutex::default(),
@@ -196,9 +152,9 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
         prompt_registry,
         resource_registry,
         readers: Mutex::default(),
-        tool_timeout: founding.tool_timeout,
-        most_reprompts: founding.most_reprompts,
-        limits: founding.limits,
+        tool_timeout: config.tool_timeout,
+        most_reprompts: config.most_reprompts,
+        limits: config.limits,
         this: this.clone(),
     });
     let troubled = Arc::downgrade(&session);
@@ -215,7 +171,7 @@ fn found(founding: Founding, past: Past, resumed: bool) -> Result<Arc<Session>> 
 
 impl Session {
     /// A subscriber fails or falls behind, which is known to everyone who looks.
-    fn troubled(&self, trouble: &Trouble) {
+    fn troubled(&self, trouble: &SubscriberFailure) {
         let payload = json!({
             "reason": trouble.reason,
             "cause": trouble.cause,
@@ -238,7 +194,7 @@ impl Session {
         self.tie_up(unsaved_turn);
     }
 
-    /// Puts on record where and how the session begins or goes on.
+    /// Records where and how the session starts or resumes.
     fn begins(&self, event: &str, [provider, model]: [Option<String>; 2]) {
         let mut facts = self.lifecycle_facts(event);
         facts["projectRoot"] = json!(self.facts.project_root);
@@ -253,35 +209,41 @@ impl Session {
 
     /// Tells subscribers that the session is back; they join after it is opened.
     pub fn announce_resume(&self) {
-        let mut payload = json!({
-            "from": State::Persisted.as_str(),
-            "to": State::Resumed.as_str(),
-            "trigger": Trigger::Resume.as_str(),
-        });
+        let mut resumed = SessionResumed {
+            from: State::Persisted,
+            to: State::Resumed,
+            trigger: SessionTrigger::Resume,
+            ..SessionResumed::default()
+        };
         if let Some((id, reason)) = self.skipped_machine() {
-            payload["smRestored"] = false.into();
-            payload["skippedExtensions"] = json!([{"extId": id, "reason": reason}]);
+            resumed.sm_restored = Some(false);
+            resumed.skipped_extensions = Some(vec![SkippedExtension {
+                ext_id: id.to_owned(),
+                reason: reason.to_owned(),
+            }]);
             self.diagnose(DiagnosticItem {
                 at: platform::rfc3339(platform::now()),
                 level: Level::Warn,
                 source: id.to_owned(),
                 code: None,
-                message: format!("the session goes on without its state machine `{id}`: {reason}"),
+                message: format!(
+                    "the session continues without its state machine `{id}`: {reason}"
+                ),
             });
         }
-        self.publish_state("SessionResumed", &payload);
+        self.publish_state(&resumed);
         let bytes = self.snapshot_bytes();
         if bytes > SNAPSHOT_BUDGET {
-            self.over_budget("pre-hydration", bytes);
+            self.over_budget(BudgetSite::PreHydration, bytes);
         }
     }
 
-    /// The state machine that the session was left with, and why it goes on without it.
+    /// The state machine the session had, and why it continues without it.
     fn skipped_machine(&self) -> Option<(&str, &'static str)> {
         let id = self.facts.machine.as_ref()?.sm_ext_id.as_str();
         let reason = match self.plugins().get(id) {
             Some(_) => "state machines are not attached yet",
-            None => "it is not there",
+            None => "it is not loaded",
         };
         Some((id, reason))
     }
@@ -296,12 +258,4 @@ fn in_use(session_id: &str, error: Error) -> Error {
     let message =
         format!("the session `{session_id}` is open in another process; end that one first");
     Error::new(code.class, code.name, message).with("sessionId", session_id)
-}
-
-impl std::fmt::Debug for Founding {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Founding")
-            .field("project_root", &self.project_root)
-            .finish_non_exhaustive()
-    }
 }

@@ -7,12 +7,13 @@ use stud_contract_session_store::{Page, SlotBlob, Stored};
 use stud_diagnostics::codes;
 use stud_host_api::session::TranscriptRecord;
 
+use super::config::SessionConfig;
 use super::conversation::Conversation;
-use super::open::Founding;
+use super::inputs::goes_first;
 use super::snapshot::{CORE_SLOT, CoreSlot};
 use super::{Facts, Input};
 use crate::ids;
-use crate::ledger::{LooseEnds, transcript_record};
+use crate::ledger::{OpenRecords, transcript_record};
 use crate::platform;
 use crate::store::Store;
 
@@ -25,7 +26,7 @@ pub(crate) fn last_written(id: &str, store: &dyn Store) -> Option<(String, Optio
             Some((manifest.updated_at, foreign))
         }
         Err(error) if has_no_snapshot(&error) => {
-            let past = Past::of_first_record(id, store).ok()??;
+            let past = ResumedState::of_first_record(id, store).ok()??;
             Some((past.facts.created_at, None))
         }
         Err(error) if error.code() == codes::RESUME_MISMATCH.name => {
@@ -56,7 +57,7 @@ fn foreign(written_by: &str, active: &str) -> Option<Error> {
 /// A session that the store has, at a glance.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Glimpse {
+pub(crate) struct SessionSummary {
     pub(crate) id: String,
     pub(crate) created_at: String,
     /// When it was last written, as far as the store can tell.
@@ -67,13 +68,13 @@ pub(crate) struct Glimpse {
     pub(crate) message_count: usize,
 }
 
-impl Glimpse {
+impl SessionSummary {
     /// Looks at a session without opening it.
     pub(crate) fn of(id: &str, store: &dyn Store) -> Result<Self> {
         /// More would not fit a line.
         const WORDS: usize = 60;
         let snapshot = store.read(id).ok();
-        let past = Past::of(id, store)?;
+        let past = ResumedState::of(id, store)?;
         let messages = past.conversation.messages();
         let said = messages
             .iter()
@@ -101,7 +102,7 @@ impl Glimpse {
 }
 
 /// What is known of a session before it is opened.
-pub(super) struct Past {
+pub(super) struct ResumedState {
     pub(super) facts: Facts,
     /// When something last happened, as far as is known.
     pub(super) updated_at: String,
@@ -110,18 +111,18 @@ pub(super) struct Past {
     pub(super) conversation: Conversation,
     pub(super) inputs: Vec<Input>,
     pub(super) slots: Vec<SlotBlob>,
-    pub(super) loose_ends: LooseEnds,
+    pub(super) loose_ends: OpenRecords,
     /// The last turn that ended since the last snapshot. Its end may be in the journal and not in the audit trail.
     pub(super) unsaved_turn: Option<String>,
 }
 
-impl Past {
+impl ResumedState {
     /// Of a session that begins now.
-    pub(super) fn none(founding: &Founding) -> Self {
+    pub(super) fn none(config: &SessionConfig) -> Self {
         Self::blank(Facts {
             session_id: ids::fresh(),
-            project_root: founding.project_root.clone(),
-            mode: founding.mode,
+            project_root: config.project_root.clone(),
+            mode: config.mode,
             created_at: platform::rfc3339(platform::now()),
             machine: None,
         })
@@ -136,7 +137,7 @@ impl Past {
             conversation: Conversation::default(),
             inputs: Vec::new(),
             slots: Vec::new(),
-            loose_ends: LooseEnds::default(),
+            loose_ends: OpenRecords::default(),
             unsaved_turn: None,
         }
     }
@@ -244,14 +245,19 @@ impl Past {
         let text = |member: &str| payload[member].as_str().unwrap_or_default().to_owned();
         match record.kind.as_str() {
             "user_input" if self.inputs.iter().all(|input| input.seq != seq) => {
-                self.inputs.push(Input {
+                let input = Input {
                     seq,
                     ext_id: record.ext_id.unwrap_or_default(),
                     text: text("text"),
                     caused_by: payload["origin"]["interactionId"]
                         .as_str()
                         .map(str::to_owned),
-                });
+                };
+                if goes_first(&payload) {
+                    self.inputs.insert(0, input);
+                } else {
+                    self.inputs.push(input);
+                }
             }
             "turn_start" => self.take_turn(payload["inputSeq"].as_u64(), turn_id),
             "turn_end" => self.unsaved_turn = turn_id.map(str::to_owned),

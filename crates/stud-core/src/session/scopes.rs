@@ -16,13 +16,13 @@ pub(crate) struct Scopes {
 #[derive(Default)]
 struct Open {
     turn: Option<CancellationSource>,
-    /// Why the turn has to end, though nobody calls it off.
+    /// Why the turn has to end, though it is not cancelled.
     halt: Option<Error>,
     /// By plugin and call. A plugin may serve several calls at a time.
     tools: BTreeMap<(String, String), Call>,
 }
 
-/// A tool call that goes on.
+/// A running tool call.
 struct Call {
     scope: CancellationSource,
     /// How often it has asked the person again.
@@ -56,7 +56,7 @@ impl Scopes {
         open.tools.clear();
     }
 
-    /// Keeps that somebody had to be asked in the turn and nobody is there, whatever whoever asked makes of it.
+    /// Marks the turn as halted because a prompt had no interactor, even if the caller handles the error.
     pub(crate) fn halt(&self, why: &Error) {
         let mut open = lock(&self.open);
         if open.turn.is_some() {
@@ -101,6 +101,11 @@ impl Scopes {
             .turn
             .as_ref()
             .map(CancellationSource::token)
+    }
+
+    /// Whether the running turn was cancelled.
+    pub(crate) fn is_turn_cancelled(&self) -> bool {
+        self.turn().is_some_and(|turn| turn.is_cancelled())
     }
 
     /// Calls the turn off, if one runs.

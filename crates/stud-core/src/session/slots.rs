@@ -10,7 +10,7 @@ use stud_diagnostics::codes;
 use stud_host_api::session::SlotValue;
 
 use super::Session;
-use crate::activate::Identity;
+use crate::identity::Identity;
 use crate::ledger::Draft;
 use crate::sync::{Mutex, lock};
 

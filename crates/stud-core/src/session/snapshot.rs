@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use stud_contract_meta::Result;
 use stud_contract_session_store::{Durability, SessionManifest, SlotBlob, Stored};
+use stud_host_api::events::BudgetSite;
 
 use super::conversation::SNAPSHOT_BUDGET;
 use super::message::Kept;
 use super::{Facts, Input, Session};
 use crate::audit::LIFECYCLE;
 use crate::fault_injection::{Fault, planted};
-use crate::ledger::{LooseEnds, closed};
+use crate::ledger::{OpenRecords, closed};
 use crate::platform;
 use crate::sync::{lock, promise};
 
@@ -49,7 +50,7 @@ pub(super) struct CoreSlot {
     /// What was acknowledged and not taken up.
     pub(super) pending_inputs: Vec<Input>,
     /// What has begun and not ended, in case it never does.
-    pub(super) loose_ends: LooseEnds,
+    pub(super) loose_ends: OpenRecords,
 }
 
 impl Session {
@@ -83,13 +84,13 @@ impl Session {
             grown
         };
         if full > SNAPSHOT_BUDGET && grown > 0 {
-            self.over_budget("pre-save", full);
+            self.over_budget(BudgetSite::PreSave, full);
         }
         let cut = self.cut().await?;
         self.write(cut, self.lifecycle_facts("save")).map(drop)
     }
 
-    /// Makes everything safe, because somebody asked for it. It is on record how many turns were waited for.
+    /// Saves everything on request. The number of turns waited for is recorded.
     pub(crate) async fn save_and_say(&self, drained_turns: u64) -> Result<()> {
         let ledger = &self.books.ledger;
         ledger.append(Vec::new(), Durability::Synced).await?;
@@ -97,7 +98,7 @@ impl Session {
         let mut facts = self.lifecycle_facts("save");
         facts["drainedTurns"] = drained_turns.into();
         if !self.write(cut, facts.clone())? {
-            // The store had all of it, and whoever asked finds that on record.
+            // The store had all of it, and the record says so.
             facts["written"] = false.into();
             self.audit_lifecycle("save", facts);
         }

@@ -3,24 +3,12 @@
 use std::fmt;
 
 use stud_contract_meta::Result;
+use stud_host_api::events::SessionTrigger;
+
+pub use stud_host_api::events::SessionState as State;
 
 use super::deferred_jobs::Waiting;
 use super::illegal;
-
-/// Where a session is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// Open, and no turn yet.
-    Idle,
-    /// A turn runs.
-    Active,
-    /// Its last turn is on the disk.
-    Persisted,
-    /// Read back, and no turn since.
-    Resumed,
-    /// Over.
-    Closed,
-}
 
 /// What moves a session on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,37 +41,24 @@ pub(super) struct Progress {
     pub(super) waiting: Waiting,
 }
 
-impl State {
-    /// The word on every wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Idle => "Idle",
-            Self::Active => "Active",
-            Self::Persisted => "Persisted",
-            Self::Resumed => "Resumed",
-            Self::Closed => "Closed",
-        }
-    }
-
-    /// Where `trigger` leads from here. Anything but what is listed is refused, and the session stays where it is.
-    pub fn after(self, trigger: Trigger) -> Result<Self> {
-        match (self, trigger) {
-            (Self::Idle | Self::Active | Self::Persisted | Self::Resumed, Trigger::Turn) => {
-                Ok(Self::Active)
+impl Trigger {
+    /// The state after `from`. A transition that is not listed is refused, and the session stays in its state.
+    pub fn next_state(self, from: State) -> Result<State> {
+        match (from, self) {
+            (State::Idle | State::Active | State::Persisted | State::Resumed, Self::Turn) => {
+                Ok(State::Active)
             }
-            (Self::Active, Trigger::Snapshot) => Ok(Self::Persisted),
-            (Self::Persisted | Self::Closed, Trigger::Resume) => Ok(Self::Resumed),
+            (State::Active, Self::Snapshot) => Ok(State::Persisted),
+            (State::Persisted | State::Closed, Self::Resume) => Ok(State::Resumed),
             (
-                Self::Idle | Self::Active | Self::Persisted | Self::Resumed,
-                Trigger::Close | Trigger::Sigterm,
-            ) => Ok(Self::Closed),
+                State::Idle | State::Active | State::Persisted | State::Resumed,
+                Self::Close | Self::Sigterm,
+            ) => Ok(State::Closed),
             (from, trigger) => Err(illegal(from, trigger)),
         }
     }
-}
 
-impl Trigger {
-    /// The word on every wire.
+    /// The word in errors.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Turn => "Turn",
@@ -93,11 +68,16 @@ impl Trigger {
             Self::Sigterm => "Sigterm",
         }
     }
-}
 
-impl fmt::Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+    /// The trigger as subscribers are told it, for a session that was in the state `from`.
+    pub(super) fn told(self, from: State) -> SessionTrigger {
+        match self {
+            Self::Turn | Self::Snapshot if from == State::Idle => SessionTrigger::FirstTurn,
+            Self::Turn | Self::Snapshot => SessionTrigger::NextTurn,
+            Self::Resume => SessionTrigger::Resume,
+            Self::Close => SessionTrigger::Close,
+            Self::Sigterm => SessionTrigger::Sigterm,
+        }
     }
 }
 
@@ -127,7 +107,7 @@ mod tests {
             Trigger::Close,
             Trigger::Sigterm,
         ];
-        let leads = |from: State| triggers.map(|trigger| from.after(trigger).ok());
+        let leads = |from: State| triggers.map(|trigger| trigger.next_state(from).ok());
         let table = states.map(leads);
         assert_eq!(
             table,
@@ -155,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_refusal_names_both_ends() {
-        let error = State::Closed.after(Trigger::Turn).unwrap_err();
+        let error = Trigger::Turn.next_state(State::Closed).unwrap_err();
         assert_eq!(
             (error.class(), error.code()),
             ("Session", "IllegalTransition")

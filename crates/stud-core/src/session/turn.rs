@@ -1,7 +1,7 @@
 //! Turns: from an input to its answer, one at a time.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use stud_abi::{CallContext, CancellationSource, CancellationToken};
@@ -9,15 +9,19 @@ use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::Durability;
 use stud_diagnostics::codes;
 use stud_host_api::CallIds;
+use stud_host_api::events::{
+    CoreEvent, ErrorSummary, SessionActive, SessionClosed, SessionPersisted, SessionTurnEnd,
+    SessionTurnStart,
+};
+use stud_runtime::clock::Stopwatch;
 
 use super::{Input, Session, State, Trigger};
 use crate::activate::Active;
-use crate::cancellation::{Reason, Scope, called_off};
+use crate::cancellation::{CancelReason, Scope, called_off};
 use crate::executor::{block_on, pause};
 use crate::ids;
 use crate::ledger::{Draft, closed};
 use crate::platform;
-use crate::recorder;
 use crate::registry::Registry;
 use crate::retire::retire;
 use crate::sync::{Mutex, lock, promise};
@@ -29,7 +33,7 @@ pub struct Turn {
     id: String,
     scope: CancellationSource,
     plugins: Mutex<Arc<Registry>>,
-    began: Instant,
+    began: Stopwatch,
     tally: Mutex<Tally>,
 }
 
@@ -42,13 +46,13 @@ struct Tally {
 
 /// Speaks for a turn from another thread, for as long as the turn wants to be spoken for.
 #[derive(Debug, Clone)]
-pub struct Voice {
+pub struct TurnHandle {
     session: Arc<Session>,
     turn_id: String,
     cancelled: CancellationToken,
 }
 
-impl Voice {
+impl TurnHandle {
     /// The session the turn belongs to.
     pub fn session(&self) -> &Arc<Session> {
         &self.session
@@ -59,10 +63,10 @@ impl Voice {
         &self.turn_id
     }
 
-    /// Tells subscribers, unless the turn was called off.
-    pub fn publish(&self, name: &str, payload: &Value) {
+    /// Publishes an event, unless the turn was cancelled.
+    pub fn publish(&self, event: &impl CoreEvent) {
         if !self.cancelled.is_cancelled() {
-            self.session.books.publish(name, &self.turn_id, payload);
+            self.session.books.publish(&self.turn_id, event);
         }
     }
 
@@ -73,7 +77,7 @@ impl Voice {
             .audit(class, kind, &self.turn_id, payload);
     }
 
-    /// Fires when the turn is called off.
+    /// Fires when the turn is cancelled.
     pub fn cancelled(&self) -> &CancellationToken {
         &self.cancelled
     }
@@ -100,11 +104,11 @@ impl Voice {
 pub enum Ending {
     /// The model is done.
     Completed,
-    /// It was called off.
+    /// It was cancelled.
     Cancelled,
-    /// Somebody had to be asked and nobody is there.
+    /// A prompt had no interactor.
     Halted(Error),
-    /// Something went wrong that the turn cannot go on from.
+    /// Something went wrong that the turn cannot continue from.
     Failed(Error),
 }
 
@@ -119,7 +123,7 @@ impl Ending {
         }
     }
 
-    /// Tells apart why a turn cannot go on.
+    /// Tells apart why a turn cannot continue.
     pub fn of(error: Error) -> Self {
         match (error.class(), error.code()) {
             ("Cancellation", _) => Self::Cancelled,
@@ -144,7 +148,7 @@ impl Session {
                     .with("activeTurnId", running.as_str()));
             }
             let from = progress.state;
-            progress.state = from.after(Trigger::Turn)?;
+            progress.state = Trigger::Turn.next_state(from)?;
             progress.turn = Some(id.clone());
             progress.is_answered = false;
             progress.last_turn = Some(id.clone());
@@ -156,7 +160,7 @@ impl Session {
             id,
             scope,
             plugins: Mutex::new(self.plugins()),
-            began: Instant::now(),
+            began: Stopwatch::start(),
             tally: Mutex::default(),
         };
         if let Err(error) = turn.announce(input, from) {
@@ -164,7 +168,7 @@ impl Session {
             let waiting = {
                 let mut progress = lock(&self.progress);
                 progress.turn = None;
-                // Somebody may have closed the session meanwhile, which is the last word.
+                // The session may have been closed meanwhile, which wins.
                 if progress.state == State::Active {
                     progress.state = from;
                 }
@@ -178,19 +182,24 @@ impl Session {
         Ok(turn)
     }
 
-    /// What is said of work in a turn that was called off, by itself or with the session.
+    /// The error of work in a cancelled turn, cancelled by itself or with the session.
     pub(crate) fn turn_called_off(&self) -> Error {
         let reason = if self.scopes.session().token().is_cancelled() {
-            Reason::Parent
+            CancelReason::Parent
         } else {
-            Reason::User
+            CancelReason::User
         };
-        called_off(Scope::Turn, reason, "the turn was called off")
+        called_off(Scope::Turn, reason, "the turn was cancelled")
     }
 
     /// Calls the running turn off. Gives whether there was one.
     pub fn cancel_turn(&self) -> bool {
         self.scopes.cancel_turn()
+    }
+
+    /// Whether the running turn was cancelled already.
+    pub fn is_turn_called_off(&self) -> bool {
+        self.scopes.is_turn_cancelled()
     }
 
     /// Ends the session: no prompts, no inputs, no turn, no plugins; and everything it knows in the store.
@@ -203,7 +212,7 @@ impl Session {
         let from = {
             let mut progress = lock(&self.progress);
             let from = progress.state;
-            progress.state = from.after(trigger)?;
+            progress.state = trigger.next_state(from)?;
             from
         };
         self.inputs.close();
@@ -221,20 +230,24 @@ impl Session {
             block_on(done).and_then(|_| block_on(self.save(true)))
         };
         self.lifecycle("end");
-        let payload = json!({"from": from.as_str(), "to": "Closed", "trigger": trigger.as_str()});
-        self.publish_state("SessionClosed", &payload);
+        let closed = SessionClosed {
+            from,
+            to: State::Closed,
+            trigger: trigger.told(from),
+        };
+        self.publish_state(&closed);
         self.settle_subscribers();
         let plugins = self.plugins();
         // For every plugin the session ends at the same place of the stream, also for those that are retired last.
         for plugin in plugins.iter() {
-            self.part_with(plugin.identity().ext_id.as_str());
+            self.detach_plugin(plugin.identity().ext_id.as_str());
         }
         for plugin in plugins.iter().rev() {
             for problem in retire(plugin, &self.limits) {
                 self.report(&problem);
             }
         }
-        // Whoever is no plugin hears how the plugins ended.
+        // Internal subscribers hear how the plugins ended.
         self.settle_subscribers();
         self.books.bus.close();
         self.metrics.dispose();
@@ -248,16 +261,25 @@ impl Session {
         saved
     }
 
-    /// Gives subscribers a moment to hear the last events, and interactors to see the last prompts. One that is stuck is
-    /// not waited for.
+    /// Waits, for a bounded time, until subscribers have received the last events and interactors the last prompts, and
+    /// until the interactors have returned from those prompts, so that a late answer is refused as late and not because
+    /// the session is gone. An interactor that ignores the cancellation of its call delays the end by the shorter limit
+    /// alone.
     fn settle_subscribers(&self) {
-        /// In nanoseconds.
-        const MOMENT: u64 = 2_000_000_000;
-        let began = platform::ticks();
-        let is_quiet = || self.books.bus.is_quiet() && self.prompts.are_shown();
-        while !is_quiet() && platform::ticks() - began < MOMENT {
-            pause(Duration::from_micros(100));
-        }
+        const DELIVERY: Duration = Duration::from_secs(2);
+        const RETURN: Duration = Duration::from_millis(250);
+        let is_delivered = || self.books.bus.is_quiet() && self.prompts.are_shown();
+        wait_until(is_delivered, DELIVERY);
+        wait_until(|| self.prompts.are_idle(), RETURN);
+    }
+}
+
+/// Waits until the condition holds, at most as long as the limit says.
+fn wait_until(holds: impl Fn() -> bool, limit: Duration) {
+    let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+    let began = platform::ticks();
+    while !holds() && platform::ticks() - began < limit {
+        pause(Duration::from_micros(100));
     }
 }
 
@@ -284,19 +306,19 @@ impl Turn {
         *plugins = Arc::new(next);
     }
 
-    /// Fires when it is called off.
+    /// Fires when it is cancelled.
     pub fn cancelled(&self) -> CancellationToken {
         self.scope.token()
     }
 
-    /// A scope inside this turn, which can be called off by itself.
+    /// A scope inside this turn, which can be cancelled by itself.
     pub(crate) fn inner_scope(&self) -> CancellationSource {
         self.scope.child()
     }
 
     /// Speaks for this turn from another thread.
-    pub fn voice(&self) -> Voice {
-        Voice {
+    pub fn voice(&self) -> TurnHandle {
+        TurnHandle {
             session: self.session.clone(),
             turn_id: self.id.clone(),
             cancelled: self.cancelled(),
@@ -316,8 +338,8 @@ impl Turn {
     }
 
     /// Tells subscribers of this turn.
-    pub fn publish(&self, name: &str, payload: &Value) {
-        self.session.books.publish(name, &self.id, payload);
+    pub fn publish(&self, event: &impl CoreEvent) {
+        self.session.books.publish(&self.id, event);
     }
 
     /// Adds a record of this turn, and what it adds to the conversation.
@@ -391,12 +413,13 @@ impl Turn {
     /// Puts the turn on record, and then tells of it.
     fn announce(&self, input: &Input, from: State) -> Result<()> {
         let session = &self.session;
-        let mut told = json!({"turnId": self.id});
-        if let Some(prompt) = &input.caused_by {
-            told["causedBy"] = prompt.as_str().into();
-        }
-        let mut start = self.draft("turn_start", told.clone());
-        start.payload["inputSeq"] = input.seq.into();
+        let told = SessionTurnStart {
+            caused_by: input.caused_by.clone(),
+            input_seq: Some(input.seq),
+            turn_id: self.id.clone(),
+            ..SessionTurnStart::default()
+        };
+        let start = self.draft("turn_start", json!(told));
         let (text, seq, id) = (input.text.clone(), input.seq, self.id.clone());
         let history = lock(&session.conversation).len();
         let begun = self.commit(start, move |session, _| {
@@ -410,14 +433,13 @@ impl Turn {
             .books
             .audit("Turn", Some("TurnStarted"), &self.id, payload);
         session.metrics.turn_began(platform::now());
-        self.publish("SessionTurnStart", &told);
-        let trigger = if from == State::Idle {
-            "FirstTurn"
-        } else {
-            "NextTurn"
+        self.publish(&told);
+        let active = SessionActive {
+            from,
+            to: State::Active,
+            trigger: Trigger::Turn.told(from),
         };
-        let payload = json!({"from": from.as_str(), "to": "Active", "trigger": trigger});
-        self.publish("SessionActive", &payload);
+        self.publish(&active);
         Ok(())
     }
 
@@ -425,7 +447,10 @@ impl Turn {
     pub async fn end(self, ending: &Ending, cap_hit: bool) -> Result<()> {
         let session = &self.session;
         self.answered();
-        let payload = json!({"turnId": self.id, "status": ending.as_str()});
+        let mut payload = json!({"turnId": self.id, "status": ending.as_str()});
+        if let Ending::Failed(error) | Ending::Halted(error) = ending {
+            payload["error"] = json!(ErrorSummary::from(error));
+        }
         let end = self.draft("turn_end", payload);
         let ended = session
             .books
@@ -434,7 +459,7 @@ impl Turn {
             .await;
         self.audit_end(ending);
         session.metrics.turn_ended(platform::now());
-        self.publish("SessionTurnEnd", &self.told_end(ending, cap_hit));
+        self.publish(&self.told_end(ending, cap_hit));
         let waiting = {
             let mut progress = lock(&session.progress);
             progress.turn = None;
@@ -450,13 +475,15 @@ impl Turn {
             session.books.suppress(reason, &self.id, error);
         } else {
             let mut progress = lock(&session.progress);
-            // Somebody may have closed the session meanwhile, which is the last word.
-            if let Ok(next) = progress.state.after(Trigger::Snapshot) {
+            // The session may have been closed meanwhile, which wins.
+            if let Ok(next) = Trigger::Snapshot.next_state(progress.state) {
                 progress.state = next;
                 drop(progress);
-                let payload =
-                    json!({"sessionId": session.id(), "storeId": session.store.store_id()});
-                self.publish("SessionPersisted", &payload);
+                let persisted = SessionPersisted {
+                    session_id: session.id().to_owned(),
+                    store_id: session.store.store_id().to_owned(),
+                };
+                self.publish(&persisted);
             }
         }
         for job in waiting {
@@ -466,17 +493,22 @@ impl Turn {
     }
 
     /// What subscribers hear of the end. Why a turn failed is told here, because nothing else tells it of every failure.
-    fn told_end(&self, ending: &Ending, cap_hit: bool) -> Value {
-        let mut told = json!({"turnId": self.id, "capHit": cap_hit});
-        if let Ending::Failed(error) = ending {
-            told["error"] = recorder::told(error);
+    fn told_end(&self, ending: &Ending, cap_hit: bool) -> SessionTurnEnd {
+        let error = match ending {
+            Ending::Failed(error) => Some(ErrorSummary::from(error)),
+            Ending::Completed | Ending::Cancelled | Ending::Halted(_) => None,
+        };
+        SessionTurnEnd {
+            cap_hit,
+            error,
+            turn_id: self.id.clone(),
+            ..SessionTurnEnd::default()
         }
-        told
     }
 
     fn audit_end(&self, ending: &Ending) {
         let session = &self.session;
-        let duration = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let duration = self.began.millis();
         let mut payload = json!({"turnId": self.id, "durationMs": duration});
         let kind = match ending {
             Ending::Failed(error) => {

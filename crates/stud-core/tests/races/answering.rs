@@ -1,4 +1,4 @@
-//! Several people, one question: the first answer wins, and it is the same for everybody.
+//! Several interactors, one prompt: the first answer wins, and all see the same one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,7 +70,7 @@ fn a_subscriber_that_is_stuck_keeps_no_question_back() {
     explore(held_up);
 }
 
-/// Somebody does not come back from the event that says a question is asked before there is an answer to it.
+/// A subscriber does not return from the event `InteractionRaised` before the prompt is answered.
 pub(crate) fn held_up() {
     let room = Room::with(Clock::ringing(HELD_UP, 1), StoredSessions::new());
     let stuck = Slow::new("stuck", Duration::ZERO);
@@ -111,7 +111,7 @@ fn silence_is_no_answer() {
     explore(silence);
 }
 
-/// Nobody answers, in four different ways, until the asker has enough.
+/// No answer comes, in four different ways, until the asker cancels.
 pub(crate) fn silence() {
     let room = Room::new();
     room.seat("ann", &[Move::Dismiss]);
@@ -145,7 +145,7 @@ pub(crate) fn by_hand() {
         .iter()
         .find(|event| event.name == "InteractionAnswered")
         .unwrap();
-    // Whoever answers by hand knows at once whether it won.
+    // An answer through `respond` reports immediately whether it won.
     for person in [ann, bob] {
         let (diary, words) = (person.diary(), person.words(&asked[0].id));
         let won = !diary.won.is_empty();

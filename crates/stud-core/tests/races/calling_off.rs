@@ -53,7 +53,7 @@ fn an_asker_that_goes_away_races_an_answer() {
                 Asked { id, got: None }
             })
         };
-        // Somebody else's prompt tells when the first one is over, and is not touched by its end.
+        // Another prompt shows when the first one is over, and is not affected by its end.
         let gone = join([going]);
         let other = room.ask();
         room.prompts

@@ -31,7 +31,7 @@ fn whoever_comes_back_is_asked_again() {
     explore(coming_back);
 }
 
-/// Ann answers the second time she sees the prompt. If coming back did not show it to her again, nobody ever would.
+/// Ann answers the second time she sees the prompt. If coming back did not show it to her again, nothing else would.
 pub(crate) fn coming_back() {
     let room = Room::new();
     let ann = room.seat("ann", &[Move::Wait, Move::Accept]);
@@ -108,7 +108,7 @@ pub(crate) fn grace() {
     let asked = join([asking]);
     returning.join().unwrap();
     assert!(is_halted(&asked[0]) || matches!(asked[0].got, Some(Ok(_))));
-    // Whoever is here now is asked, whatever rang before.
+    // An interactor that is attached now is asked, whatever alarm fired before.
     let again = join([room.ask()]);
     assert!(matches!(&again[0].got, Some(Ok(got)) if got.status == Status::Accepted));
     room.settle(&[asked, again].into_iter().flatten().collect::<Vec<_>>());
@@ -147,7 +147,7 @@ pub(crate) fn reloading() {
     let reloading = {
         let room = Arc::clone(&room);
         thread::spawn(move || {
-            block_on(room.prompts.see_out("ann"));
+            block_on(room.prompts.drain_interactor("ann"));
             room.prompts.leave("ann");
             room.prompts.join(ann);
         })

@@ -49,7 +49,7 @@ fn a_late_answer_races_another_and_the_end_of_the_prompt() {
     explore(late);
 }
 
-/// Two answer, somebody calls it off, and the session ends, all while the prompt is only about to stay open.
+/// Two answers, a cancellation, and the session's end, all while the prompt is about to be detached.
 pub(crate) fn late() {
     let room = Room::with(Clock::ringing(PATIENCE, 1), StoredSessions::new());
     room.seat("ann", &[Move::Wait]);
@@ -90,7 +90,7 @@ pub(crate) fn late() {
     assert!(late.len() <= 1, "one outcome on record");
     let accepted = |outcome: &str| late.iter().any(|(_, it)| it.payload["outcome"] == outcome);
     assert_eq!(won, usize::from(accepted("accepted")), "told and on record");
-    // Whoever calls it off before its record is written learns that it may, and the session may end before it does.
+    // A cancellation before its record is written succeeds, and the session may end before it does.
     assert!(called_off.is_ok() || !accepted("cancelled"));
 
     let places = inputs.0.lock().unwrap();

@@ -1,4 +1,8 @@
 //! Running a model in many orders.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the person says through the environment how thoroughly to look"
+)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -78,7 +82,7 @@ fn run_by(
     config.failure_persistence = persistence.clone();
     // Every atomic is modelled as sequentially consistent; the note about it would be printed each time.
     config.silence_warnings = true;
-    // What unwinds would go on in the model and could panic again.
+    // What unwinds would continue in the model and could panic again.
     config
         .ungraceful_shutdown_config
         .immediately_return_on_panic = true;

@@ -1,4 +1,4 @@
-//! The event bus: one stream, the same for everybody, whoever comes, goes, dawdles or gets stuck.
+//! The event bus: one stream, the same for every subscriber, whether others join, leave, are slow or get stuck.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -210,7 +210,7 @@ fn whoever_is_stuck_holds_up_nobody() {
     explore(stuck);
 }
 
-/// The watch rings at any moment, also when nobody is stuck at all.
+/// The watchdog fires at any moment, also when no subscriber is stuck.
 pub(crate) fn stuck() {
     let limits = Limits::default();
     let bus = Bus::new(Clock::ringing(limits.event, 4), limits);

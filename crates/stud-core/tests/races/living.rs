@@ -128,7 +128,7 @@ fn a_prompt_ends_with_its_turn() {
         };
         cancelling.join().unwrap();
         block_on(turn.end(&ending, false)).unwrap();
-        // The session goes on.
+        // The session continues.
         let after = parlor
             .session
             .ask(None, CancellationToken::never(), Ask::default().into());

@@ -1,6 +1,6 @@
 //! Races, tried out: what prompts, sessions, the ledger and the event bus promise, in very many orders of events.
 //!
-//! These are models. A scheduler decides at every lock and every atomic which thread goes on, so a test is run again
+//! These are models. A scheduler decides at every lock and every atomic which thread continues, so a test is run again
 //! and again with another order each time, and an order that breaks a promise can be repeated exactly. Nothing here
 //! knows real time, threads of the system or files.
 //!

@@ -16,7 +16,7 @@ use stud_core::params::Params;
 use stud_core::redact::Redactor;
 use stud_core::request_state::Terms;
 use stud_core::runtime_snapshot::Collector;
-use stud_core::session::{self, Ending, Founding, Input, SecurityMode, Session};
+use stud_core::session::{self, Ending, Input, SecurityMode, Session, SessionConfig};
 use stud_core::turn_policy::TurnPolicy;
 use stud_host_api::metrics::RuntimeSnapshot;
 use stud_host_api::session::{Page, TranscriptRecord};
@@ -26,16 +26,16 @@ use crate::people::{Move, Person};
 use crate::shelf::StoredSessions;
 use crate::witness::{Witness, without_gaps};
 
-/// A session, its store, and somebody who listens.
+/// A session, its store, and a subscriber.
 pub(crate) struct Parlor {
     pub(crate) session: Arc<Session>,
     pub(crate) shelf: Arc<StoredSessions>,
     pub(crate) witness: Arc<Witness>,
 }
 
-fn founding(shelf: &Arc<StoredSessions>) -> Founding {
+fn config(shelf: &Arc<StoredSessions>) -> SessionConfig {
     let clock = Clock::silent();
-    Founding {
+    SessionConfig {
         mcp: None,
         project_root: PathBuf::from("project/.stud"),
         mode: SecurityMode::default(),
@@ -58,7 +58,7 @@ fn founding(shelf: &Arc<StoredSessions>) -> Founding {
 
 impl Parlor {
     pub(crate) fn new(shelf: &Arc<StoredSessions>) -> Self {
-        let session = session::open(founding(shelf), None).unwrap();
+        let session = session::open(config(shelf), None).unwrap();
         let witness = Witness::of(&session.books().bus, "eve", Service::Shared);
         Self {
             session,
@@ -67,7 +67,7 @@ impl Parlor {
         }
     }
 
-    /// Somebody who can be asked from now on.
+    /// An interactor that is attached from now on.
     pub(crate) fn seat(&self, id: &'static str, moves: &[Move]) -> Arc<Person> {
         let (prompts, bus) = (self.session.prompts(), &self.session.books().bus);
         let person = Person::new(id, moves, prompts, bus, &self.shelf);
@@ -124,7 +124,7 @@ impl Parlor {
 
 /// Opens a session from what a store has, and compares it with what the journal tells.
 pub(crate) fn reopen(shelf: &Arc<StoredSessions>, id: &str) -> Reopened {
-    let again = session::open(founding(shelf), Some(id)).unwrap();
+    let again = session::open(config(shelf), Some(id)).unwrap();
     // What the last process left open is tied up first.
     block_on(again.books().ledger.append(Vec::new(), Durability::Written)).unwrap();
     let journal = shelf.journal(id);
@@ -211,7 +211,7 @@ impl Reopened {
     }
 }
 
-/// Answers one input. Gives whether the session goes on.
+/// Answers one input. Gives whether the session continues.
 fn turn(session: &Session, input: &Input) -> bool {
     let Ok(turn) = session.begin_turn(input) else {
         return false;

@@ -103,7 +103,7 @@ impl Person {
         self.hold.open();
     }
 
-    /// What this person, and nobody else, says to this prompt.
+    /// The answer that is unique to this interactor and prompt.
     pub(crate) fn words(&self, prompt: &str) -> Value {
         json!({"text": self.text(prompt)})
     }
@@ -117,7 +117,7 @@ impl Person {
         Response::accepted(request, AskAnswer { text })
     }
 
-    /// Nobody is asked what is not on record, nor two things at once.
+    /// No interactor is asked an unrecorded prompt, nor two at once.
     fn begin(&self, request: &Request, cancelled: &CancellationToken) -> usize {
         let id = &request.interaction_id;
         let requests = self.shelf.about(id, "interaction_request");
@@ -125,7 +125,7 @@ impl Person {
         let after = self.bus.last_seq();
         let mut diary = self.diary.lock().unwrap();
         for call in diary.calls.iter().filter(|call| !call.over) {
-            // For somebody who left and came back one of the two is called off already.
+            // For an interactor that left and came back one of the two is cancelled already.
             let wanted = !call.cancelled.is_cancelled() && !cancelled.is_cancelled();
             assert!(!wanted, "`{}` is asked two things at once", self.id);
         }

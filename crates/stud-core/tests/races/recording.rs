@@ -149,7 +149,7 @@ fn a_failing_store_tells_nobody_of_a_prompt_that_nobody_saw() {
     explore(unseen_and_unwritten);
 }
 
-/// Nobody is there, so the prompt is settled by rule and leaves no record. What fails beside it is not its own.
+/// No interactor is attached, so the prompt is settled by rule and leaves no record. What fails beside it is not its own.
 pub(crate) fn unseen_and_unwritten() {
     let room = Room::with(Clock::silent(), StoredSessions::failing(0..8));
     let asking = room.ask();

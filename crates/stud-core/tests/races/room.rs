@@ -23,10 +23,10 @@ use crate::people::{Call, Move, Person};
 use crate::shelf::StoredSessions;
 use crate::witness::{Heard, Witness, without_gaps};
 
-/// How long somebody may be away.
+/// How long an interactor may be away.
 pub(crate) const GRACE: Duration = Duration::from_secs(30);
 
-/// How long somebody may keep a prompt that is over.
+/// How long an interactor may keep a settled prompt.
 pub(crate) const LETTING_GO: Duration = Duration::from_secs(2);
 
 /// How long a subscriber may hold up a prompt.
@@ -35,7 +35,7 @@ pub(crate) const HELD_UP: Duration = Duration::from_millis(20);
 /// How long a prompt with a limit waits.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What prompts need, and everybody who has to do with them.
+/// The prompt registry with its recorder and all interactors.
 pub(crate) struct Room {
     pub(crate) prompts: Arc<Prompts>,
     pub(crate) books: Arc<Recorder>,
@@ -101,14 +101,14 @@ impl Room {
         books
     }
 
-    /// Somebody who can be asked and is not here yet.
+    /// An interactor that is not attached yet.
     pub(crate) fn person(&self, id: &'static str, moves: &[Move]) -> Arc<Person> {
         let person = Person::new(id, moves, &self.prompts, &self.books.bus, &self.shelf);
         self.people.lock().unwrap().push(person.clone());
         person
     }
 
-    /// Somebody who is here from now on.
+    /// An interactor that is attached from now on.
     pub(crate) fn seat(&self, id: &'static str, moves: &[Move]) -> Arc<Person> {
         let person = self.person(id, moves);
         self.prompts.join(person.clone());
@@ -160,7 +160,7 @@ impl Room {
         );
     }
 
-    /// Waits until nothing goes on, and checks everything that has to be true then.
+    /// Waits until nothing continues, and checks everything that has to be true then.
     pub(crate) fn settle(&self, asked: &[Asked]) -> Vec<Heard> {
         let people = self.people.lock().unwrap().clone();
         for person in &people {
@@ -196,7 +196,7 @@ impl Room {
         heard
     }
 
-    /// Each prompt was put to everybody, however quick somebody was: for people who were here all the time.
+    /// Each prompt was put to every interactor, however quick another was: for those attached all the time.
     pub(crate) fn everybody_was_asked(&self, asked: &[Asked]) {
         for person in self.people.lock().unwrap().iter() {
             for prompt in asked {
@@ -208,7 +208,7 @@ impl Room {
         }
     }
 
-    /// One prompt: one outcome, the same for everybody, and in the right order.
+    /// One prompt: one outcome, the same for all, and in the right order.
     fn check(&self, asked: &Asked, heard: &[Heard], people: &[Arc<Person>]) {
         let id = &asked.id;
         let story: Vec<&Heard> = heard.iter().filter(|event| event.prompt() == id).collect();
@@ -277,7 +277,7 @@ impl Room {
     }
 }
 
-/// Nobody is asked in another order than that in which prompts were raised.
+/// Prompts are asked in the order in which they were raised.
 fn in_order(person: &Person, heard: &[Heard]) {
     let raised: Vec<&str> = heard
         .iter()

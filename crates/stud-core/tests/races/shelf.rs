@@ -16,7 +16,7 @@ use stud_host_api::session::TranscriptRecord;
 pub(crate) struct StoredSessions {
     kept: MemoryStore,
     state: Mutex<State>,
-    /// Whether whoever posts to the ledger may write by itself. Every model is tried with both.
+    /// Whether a thread that posts to the ledger may write by itself. Every model is tried with both.
     at_once: bool,
 }
 
@@ -55,7 +55,7 @@ impl StoredSessions {
 
     /// What would be left of a session if the process ended now.
     pub(crate) fn after_a_crash(&self, session_id: &str) -> Arc<Self> {
-        // Nobody writes while this is held.
+        // No writer proceeds while this is held.
         let _state = self.state.lock().unwrap();
         let left = Self::new();
         if let Ok(snapshot) = self.kept.read(session_id) {

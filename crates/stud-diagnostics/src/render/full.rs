@@ -42,7 +42,26 @@ pub fn full(diagnostic: &Diagnostic, color: Color) -> String {
         Color::Off => Renderer::plain(),
         Color::On => Renderer::styled(),
     };
-    renderer.render(&[group])
+    let text = renderer.render(&[group]);
+    if diagnostic.source.is_some() || diagnostic.path.is_some() {
+        return text;
+    }
+    without_margin(&text)
+}
+
+/// The renderer puts an empty line of the margin below a title, also where no source follows it.
+fn without_margin(text: &str) -> String {
+    let lines = text.lines().enumerate();
+    let kept = lines.filter(|(index, line)| *index != 1 || uncolored(line).trim() != "|");
+    let kept: Vec<&str> = kept.map(|(_, line)| line).collect();
+    kept.join("\n")
+}
+
+fn uncolored(line: &str) -> String {
+    let mut parts = line.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default();
+    let rest = parts.map(|part| part.split_once('m').map_or("", |(_, text)| text));
+    std::iter::once(first).chain(rest).collect()
 }
 
 fn with_source<'a>(mut group: Group<'a>, source: &Source) -> Group<'a> {

@@ -94,6 +94,10 @@ pub enum Deed {
     ///
     /// For `exit`.
     Leave {},
+    /// Calls the running turn off, as the first Ctrl-C does: `{cancelled}`, false where no turn runs.
+    ///
+    /// For `cancel`.
+    CancelTurn {},
     /// Loads a plugin anew, as its `reloadBehavior` says: `{extId, phase, at}`. Without an id all that can be:
     /// `{loaded, disabled, refused, deferred, revisionId}`.
     ///
@@ -140,6 +144,7 @@ impl Deed {
             Self::DenyHost { .. } => "denyHost",
             Self::SaveAndClose { .. } => "saveAndClose",
             Self::Leave {} => "leave",
+            Self::CancelTurn {} => "cancelTurn",
             Self::Reload { .. } => "reload",
             Self::Health { .. } => "health",
         }
@@ -160,6 +165,7 @@ impl Deed {
             }
             Self::SaveAndClose { .. } => &["save-and-close"],
             Self::Leave {} => &["exit"],
+            Self::CancelTurn {} => &["cancel"],
             Self::Reload { .. } => &["reload"],
             Self::Health { .. } => &["health"],
         }
@@ -208,6 +214,7 @@ mod tests {
                 "save-and-close",
             ),
             (json!({"deed": "leave"}), "exit"),
+            (json!({"deed": "cancelTurn"}), "cancel"),
             (json!({"deed": "reload", "extId": "a"}), "reload"),
             (json!({"deed": "reload"}), "reload"),
             (

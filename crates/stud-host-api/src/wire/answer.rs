@@ -68,7 +68,7 @@ impl HostService for Answering {
 }
 
 fn tell<F: Feed>(listener: &Listener, item: &F::Item) {
-    // A listener that fails harms nobody but itself: the boundary has caught its panic, and the next item may fare
+    // A listener that fails affects only itself: the boundary has caught its panic, and the next item may fare
     // better.
     if let Ok(text) = json::write(F::NAME, Part::Reply, item) {
         let _ = listener.hear(&text);

@@ -51,7 +51,7 @@ impl Asking {
         handler: impl Fn(F::Item) + Send + Sync + 'static,
     ) -> Result<Subscription> {
         let listener = Listener::new(move |text| {
-            // There is nobody to tell of an item of another shape, and the next one may fit.
+            // A malformed item cannot be reported to a caller, and the next one may be valid.
             if let Ok(item) = json::read(F::NAME, Part::Reply, text) {
                 handler(item);
             }

@@ -24,7 +24,10 @@ impl Parse for Reference {
         let word: Ident = input.parse()?;
         let kind = KINDS.into_iter().find(|kind| word == kind);
         let Some(kind) = kind else {
-            let unknown = format!("`{word}` is no category; they are {}", KINDS.join(", "));
+            let unknown = format!(
+                "`{word}` is not a category; the categories are {}",
+                KINDS.join(", ")
+            );
             return Err(Error::new(word.span(), unknown));
         };
         let inside;

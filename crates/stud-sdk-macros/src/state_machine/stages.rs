@@ -45,6 +45,10 @@ impl Source {
     }
 
     /// Reads and checks the stages; `entry` must be one of them.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "cargo tells a macro its folder through the environment"
+    )]
     pub(crate) fn read(&self, entry: Option<&LitStr>) -> Result<Stages> {
         let wrong = |problem: String| Error::new_spanned(self.literal(), problem);
         let text = match self {
@@ -95,7 +99,7 @@ const REQUIRED: [&str; 9] = [
 impl Stages {
     fn check(text: &str) -> std::result::Result<Self, String> {
         let list: Value = serde_json::from_str(text)
-            .map_err(|error| format!("the stages are no JSON: {error}"))?;
+            .map_err(|error| format!("the stages are not JSON: {error}"))?;
         let Some(stages) = list.as_array().filter(|stages| !stages.is_empty()) else {
             return Err("the stages are a JSON list with at least one object".to_owned());
         };
@@ -160,7 +164,7 @@ mod tests {
             json!([one]).to_string()
         };
         for (text, says) in [
-            ("[".to_owned(), "no JSON"),
+            ("[".to_owned(), "not JSON"),
             ("{}".to_owned(), "a JSON list"),
             ("[]".to_owned(), "a JSON list"),
             (

@@ -40,7 +40,7 @@ pub trait Plugin: Sized + Send + Sync + 'static {
         done()
     }
 
-    /// Lets go of everything.
+    /// Drops everything.
     fn dispose(&self) -> BoxFuture<'_, Result<()>> {
         done()
     }

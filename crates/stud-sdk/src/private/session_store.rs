@@ -11,7 +11,7 @@ use super::glue::{Glue, answer};
 use super::json::{parse, write};
 use super::plugin::Plugin;
 
-/// The five functions differ in their types alone.
+/// The functions differ in their types alone.
 macro_rules! handlers {
     ($($name:ident = $handler:literal: |$instance:ident, $subject:ident, $payload:ident, $cx:ident| $call:expr;)+) => {
         impl<P: Plugin + SessionStore> SessionStoreExport for Glue<P> {$(
@@ -38,4 +38,5 @@ handlers! {
     list = "list": |store, _id, payload, cx| { let () = payload; store.list(cx) };
     append = "append": |store, id, payload, cx| store.append(&id, payload, cx);
     read_journal = "readJournal": |store, id, payload, cx| store.read_journal(&id, payload, cx);
+    remove = "remove": |store, id, payload, cx| { let () = payload; store.remove(&id, cx) };
 }

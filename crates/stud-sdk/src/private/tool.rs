@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use data_encoding::HEXLOWER;
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use stud_abi::CallContext;
 use stud_abi::section::Json;
 use stud_abi::tables::tool::ToolExport;
@@ -11,7 +13,6 @@ use stud_contract_tool::{Envelope, Output, Tool};
 use stud_diagnostics::codes;
 use stud_host_api::{BoxFuture, Cx};
 
-use super::digest::sha256;
 use super::fault::{Reply, coded};
 use super::glue::{Glue, answer};
 use super::plugin::Plugin;
@@ -136,7 +137,7 @@ pub fn default_key(name: &str, args: &str) -> Result<String> {
     let mut key = format!("{name}:");
     canonical(&args, &mut key);
     if key.len() > KEY_LIMIT {
-        let digest = sha256(key.as_bytes());
+        let digest = HEXLOWER.encode(&Sha256::digest(&key));
         let room = KEY_LIMIT - digest.len() - 1;
         let end = (0..=room).rev().find(|at| key.is_char_boundary(*at));
         key.truncate(end.unwrap_or(0));

@@ -80,17 +80,17 @@ pub trait Without<T> {
     /// It draws nothing.
     const REGION: bool = false;
 
-    /// Nobody hears it.
+    /// Without a `Subscriber` the event is ignored.
     fn on_event(_: &T, _: &Event<'_>) -> Result<()> {
         Err(missing("onEvent"))
     }
 
-    /// Nobody answers.
+    /// Without an `Interactor` there is no answer.
     fn on_interaction(_: Arc<T>, _: Request, _: Cx) -> BoxFuture<'static, Result<Response>> {
         Box::pin(std::future::ready(Err(missing("onInteraction"))))
     }
 
-    /// Nobody draws.
+    /// Without a `Region` nothing is drawn.
     fn render(_: &T, _: &str, _: &Canvas) -> Result<Vec<Line>> {
         Err(missing("renderRegion"))
     }

@@ -10,7 +10,8 @@ use stud_host_api::cancellation::Scope;
 use stud_host_api::metrics::{RuntimeSnapshot, TokenDelta};
 use stud_host_api::{CallIds, Cx, Host, HostApi};
 
-use super::record::{Record, SESSION, TURN};
+use super::record::{Record, SESSION};
+use super::script::TURN;
 use super::services::Services;
 
 /// A host that does as the test says and writes down what the plugin did.
@@ -32,7 +33,7 @@ use super::services::Services;
 pub struct FakeHost(Services);
 
 impl FakeHost {
-    /// A host with an empty config, no environment, and nobody to answer questions.
+    /// A host with an empty config, no environment, and no interactor.
     ///
     /// ```
     /// # use stud_sdk::testing::FakeHost;
@@ -64,7 +65,7 @@ impl FakeHost {
         self.0.record().now_ms += millis;
     }
 
-    /// Calls off a scope and everything inside it.
+    /// Cancels a scope and everything inside it.
     ///
     /// ```
     /// # use stud_sdk::{host::cancellation::Scope, testing::FakeHost};
@@ -77,7 +78,7 @@ impl FakeHost {
         source.cancel();
     }
 
-    /// Changes the runtime snapshot and tells whoever watches it.
+    /// Changes the runtime snapshot and notifies its watchers.
     ///
     /// ```
     /// # use stud_sdk::{host::metrics::RuntimeSnapshot, testing::FakeHost};
@@ -100,7 +101,7 @@ impl FakeHost {
         }
     }
 
-    /// Streams a piece of output to whoever watches it.
+    /// Streams a piece of output to its watchers.
     ///
     /// ```
     /// # use stud_sdk::{host::metrics::TokenDelta, testing::FakeHost};

@@ -23,8 +23,6 @@ use super::script::Script;
 
 /// The session every test runs in.
 pub(crate) const SESSION: &str = "session-1";
-/// The turn every test runs in.
-pub(crate) const TURN: &str = "turn-1";
 
 /// Everything behind one fake host.
 pub(crate) struct Record {

@@ -6,6 +6,9 @@ use stud_contract_interaction::{Answer, Payload, Request, Response};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::Class;
 
+/// The turn every test runs in.
+pub(crate) const TURN: &str = "turn-1";
+
 /// One prepared reaction to a question.
 #[derive(Debug, Clone)]
 pub(crate) enum Reaction {
@@ -13,7 +16,7 @@ pub(crate) enum Reaction {
     Reject(String),
     Dismiss,
     Fail(Error),
-    /// Nobody ever answers.
+    /// It is never answered.
     Silence,
 }
 
@@ -33,12 +36,7 @@ impl Script {
         id: u64,
         now: String,
     ) -> Option<Result<Response>> {
-        let request = Request::new(
-            format!("interaction-{id}"),
-            super::record::TURN,
-            now,
-            payload,
-        );
+        let request = Request::new(format!("interaction-{id}"), TURN, now, payload);
         Some(match self.0.pop_front() {
             Some(Reaction::Answer(answer)) => {
                 let response = Response::accepted(&request, *answer);
@@ -55,7 +53,7 @@ impl Script {
 }
 
 fn nobody(payload: &Payload) -> Error {
-    let message = "nobody is there to answer; prepare an answer with `FakeHost::answers`";
+    let message = "no answer is prepared; prepare one with `FakeHost::answers`";
     match payload {
         Payload::ToolInput(_) | Payload::ToolApproval(_) => {
             Error::new(Class::ToolTerminal, "InteractionUnavailable", message)

@@ -1,8 +1,8 @@
 //! Tools: functions, sets of them, structs.
 
+use stud_sdk::json;
 use stud_sdk::testing::{FakeHost, Harness};
 use stud_sdk::tool::Output;
-use stud_sdk::{Class, json};
 
 mod line_count {
     use stud_sdk::prelude::*;
@@ -59,10 +59,7 @@ fn what_goes_wrong_has_a_code() {
 fn a_tool_that_is_not_there_has_no_key() {
     let harness = Harness::new(line_count::stud_plugin(), FakeHost::new());
     let error = harness.approval_key("line_cuont", &json!({})).unwrap_err();
-    assert!(
-        error.is(Class::ToolTerminal, "ToolNotRegistered"),
-        "{error}"
-    );
+    stud_observed::covers!(TOOL_NOT_REGISTERED, error);
     assert_eq!(error.context()["toolId"], "line_cuont");
 }
 

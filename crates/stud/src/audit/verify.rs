@@ -1,7 +1,7 @@
 //! `stud audit verify`: whether trails are the ones that were written.
 
 use serde::Serialize;
-use stud_core::audit::{self, Chain, GENESIS, Kept, Reason, Verified};
+use stud_core::audit::{self, AuditedSession, Chain, GENESIS, Reason, Verified};
 use stud_diagnostics::{Diagnostic, codes, printable};
 
 use crate::cli::AuditVerify;
@@ -65,7 +65,7 @@ impl Status {
 }
 
 impl Report {
-    fn on(kept: &Kept, expected: Option<&str>) -> Self {
+    fn on(kept: &AuditedSession, expected: Option<&str>) -> Self {
         // What a trail without records ends with is there before the first one.
         let mut expected_seq = (expected == Some(GENESIS)).then_some(0);
         let verified = Chain::open(&kept.path).and_then(|chain| {
@@ -116,7 +116,7 @@ impl Report {
 }
 
 /// The trail is whole, and is not the one whose hash was noted.
-fn unexpected(kept: &Kept, hash: &str, verified: &Verified) -> Diagnostic {
+fn unexpected(kept: &AuditedSession, hash: &str, verified: &Verified) -> Diagnostic {
     let message = "no record of the audit trail has the expected hash";
     Diagnostic::error(&codes::AUDIT_TRAIL_BROKEN, message)
         .file(&kept.path)

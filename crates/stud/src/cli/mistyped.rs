@@ -39,16 +39,13 @@ const NOUNS: &[(&str, &str)] = &[
 const VERBS: &[(&str, &str)] = &[
     ("chat", "`stud` alone begins a session"),
     ("configure", "`stud setup` chooses the model and its key"),
-    (
-        "continue",
-        "`stud --continue` goes on with the last session",
-    ),
+    ("continue", "`stud --continue` resumes the last session"),
     ("exec", "`stud --headless PROMPT` gives one answer"),
     ("init", "`stud setup` chooses the model and its key"),
     ("install", "`stud plugin --help` says what plugins take"),
     ("login", "`stud setup` chooses the model and its key"),
     ("logout", "`stud setup` chooses the model and its key"),
-    ("resume", "`stud --resume SESSION` goes on with a session"),
+    ("resume", "`stud --resume SESSION` resumes a session"),
     ("run", "`stud --headless PROMPT` gives one answer"),
     (
         "serve",
@@ -56,7 +53,7 @@ const VERBS: &[(&str, &str)] = &[
     ),
     (
         "status",
-        "`stud doctor` shows what is set, what runs and what is wrong",
+        "`stud doctor` shows settings, plugins and problems",
     ),
     ("uninstall", "`stud plugin --help` says what plugins take"),
     (

@@ -29,7 +29,7 @@ pub(crate) fn read(words: Vec<OsString>) -> Result<Cli, clap::Error> {
     })
 }
 
-/// The words before the flag that nobody knows.
+/// The words before the unknown flag.
 fn words_before(error: &clap::Error, mut words: Vec<OsString>) -> Option<Vec<OsString>> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
@@ -60,7 +60,7 @@ pub(crate) fn explain_usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    // The parser repeats words as they were given, and a word may be the name of somebody else's file.
+    // The parser repeats words as they were given, and a word may be the name of a private file.
     let said = error.render().to_string();
     let _ = write!(std::io::stderr().lock(), "{}", printable_text(&said));
     let mut context = Map::new();

@@ -1,4 +1,4 @@
-//! Before a session: what a first start lacks, whether the project is trusted, and which session goes on.
+//! Before a session: what a first start lacks, whether the project is trusted, and which session continues.
 
 use std::path::Path;
 
@@ -57,7 +57,7 @@ pub(super) fn enter(
     }))
 }
 
-/// The way into a session that goes on. Its project is the one it began in, wherever stud is run now, and nobody is asked
+/// Resumes a session. Its project is the one it started in, wherever stud is run now, and stud does not ask
 /// about it: what is not trusted now is left out.
 fn go_on(
     arguments: &Converse,
@@ -112,12 +112,12 @@ fn is_project_root(path: &Path) -> bool {
 fn no_project_root(session_id: &str, recorded: &Path) -> Diagnostic {
     let shown = recorded.display().to_string();
     let message = format!(
-        "the session says that it began at `{shown}`, which is no project's `.stud` folder"
+        "the session records that it began at `{shown}`, which is not the `.stud` folder of a project"
     );
     Diagnostic::error(&codes::PROJECT_ROOT_INVARIANT_VIOLATED, message)
         .with("sessionId", session_id)
         .with("projectRoot", shown)
-        .help("`stud sessions show` and `stud sessions export` still read it; begin a new session to go on")
+        .help("`stud sessions show` and `stud sessions export` still read it; start a new session to continue")
 }
 
 /// How far a new session reaches; nothing if the person would rather not start.
@@ -140,7 +140,7 @@ fn settle(
             return Ok(Some(Reach::ProjectOnce));
         }
         note(places, Finding::Undecided)?;
-        let message = "this project is not trusted, and nobody is there to be asked";
+        let message = "this project is not trusted, and no interactive UI is attached to ask";
         return Err(Diagnostic::error(&codes::HEADLESS_TRUST_REQUIRED, message)
             .with("projectRoot", places.project_root.display().to_string())
             .help("`stud trust` trusts this folder; `--yolo` uses it this once; `--safe-mode` leaves it out"));

@@ -12,7 +12,7 @@ use stud_core::session::{Ending, Session};
 use crate::output::escaped;
 
 /// Writes the lines, in the order in which things happened.
-pub(super) struct Report(Mutex<State>);
+pub(super) struct AnswerReport(Mutex<State>);
 
 struct State {
     begun: bool,
@@ -22,7 +22,7 @@ struct State {
     lost: Option<io::Error>,
 }
 
-impl Report {
+impl AnswerReport {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self(Mutex::new(State {
             begun: false,
@@ -99,7 +99,7 @@ impl State {
     }
 }
 
-impl Subscriber for Report {
+impl Subscriber for AnswerReport {
     fn ext_id(&self) -> &'static str {
         "stud"
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals as Incoming;
 use stud_core::environment::Environment;
+use stud_core::launch::Screens;
 use stud_core::session::Session;
 
 use crate::ask::restore_terminal;
@@ -26,7 +27,7 @@ struct Heard {
     session: Mutex<Weak<Session>>,
     /// How long a running turn is waited for once the process was asked to end.
     patience: Mutex<Duration>,
-    /// The turn that the last Ctrl-C called off.
+    /// The turn that the last Ctrl-C cancelled.
     interrupted: Mutex<Option<String>>,
     /// Whether the process was asked to end.
     asked_to_end: AtomicBool,
@@ -34,6 +35,8 @@ struct Heard {
     called_off: AtomicBool,
     /// Whether a session is on its way, which is let come up so that it can save itself.
     awaited: AtomicBool,
+    /// What gives the terminal back before the process ends at once.
+    screens: Mutex<Option<Screens>>,
 }
 
 impl Signals {
@@ -53,6 +56,11 @@ impl Signals {
     /// From now on a session is on its way.
     pub(super) fn await_session(&self) {
         self.0.awaited.store(true, Ordering::Release);
+    }
+
+    /// From now on these screens give the terminal back before the process ends at once.
+    pub(super) fn release(&self, screens: Screens) {
+        *lock(&self.0.screens) = Some(screens);
     }
 
     /// From now on signals are for this session.
@@ -80,13 +88,13 @@ impl Heard {
         let session = lock(&self.session).upgrade();
         if session.is_none() && !self.awaited.load(Ordering::Acquire) {
             // Nothing has begun that could be saved.
-            leave();
+            self.leave();
         }
         let is_over = self.called_off.load(Ordering::Acquire);
         match (session, signal) {
             // What was asked for takes too long.
-            (Some(_), SIGINT) if is_over => leave(),
-            (None, SIGINT) => leave(),
+            (Some(_), SIGINT) if is_over => self.leave(),
+            (None, SIGINT) => self.leave(),
             (Some(session), SIGINT) if !self.asked_to_end.load(Ordering::Acquire) => {
                 self.interrupt(&session);
             }
@@ -98,11 +106,11 @@ impl Heard {
     fn interrupt(&self, session: &Session) {
         let turn = session.turn_id();
         let before = std::mem::replace(&mut *lock(&self.interrupted), turn.clone());
-        if turn.is_some() && turn == before {
-            return leave();
+        if turn.is_some() && (turn == before || session.is_turn_called_off()) {
+            return self.leave();
         }
         if session.cancel_turn() {
-            let _ = writeln!(io::stderr().lock(), "called off");
+            let _ = writeln!(io::stderr().lock(), "cancelled");
         } else {
             self.called_off.store(true, Ordering::Release);
             session.wind_down();
@@ -131,6 +139,17 @@ impl Heard {
         }
     }
 
+    /// Ends the process, with the terminal as it was.
+    fn leave(&self) {
+        /// How long a screen may take to give the terminal back.
+        const PATIENCE: Duration = Duration::from_millis(700);
+        let screens = lock(&self.screens).take();
+        if let Some(screens) = screens {
+            screens.release(PATIENCE);
+        }
+        leave();
+    }
+
     fn call_off(&self, session: &Session) {
         if session.cancel_turn() {
             self.called_off.store(true, Ordering::Release);
@@ -138,7 +157,7 @@ impl Heard {
     }
 }
 
-/// How long a running turn is waited for: as long as `/save-and-close` does. Without a terminal it is called off soon,
+/// How long a running turn is waited for: as long as `/save-and-close` does. Without a terminal it is cancelled soon,
 /// because what sent the signal kills the process after a while; only a person's own setting makes it longer.
 pub(super) fn patience(ground: &Environment, session: &Session, headless: bool) -> Duration {
     const AT_A_TERMINAL: u64 = 30_000;
@@ -163,6 +182,7 @@ fn lock<T>(guarded: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[expect(
     clippy::exit,
+    clippy::disallowed_methods,
     reason = "the person asked twice, and what was acknowledged is on the disk"
 )]
 fn leave() {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use stud_contract_meta::Result;
 use stud_core::audit;
 use stud_core::environment::Environment;
-use stud_core::model::Answering;
+use stud_core::model::ProviderChoice;
 use stud_core::redact::Redactor;
 use stud_core::secrets::{Env, ReferenceKind, SecretReference, UserVault, Vault as _};
 use stud_core::store::Store;
@@ -20,13 +20,13 @@ use crate::output::told;
 pub(super) fn home(root: &Path) -> Option<Diagnostic> {
     let there = root.ancestors().find(|folder| folder.exists())?;
     let why = match access(there, Access::WRITE_OK | Access::EXEC_OK) {
-        _ if !there.is_dir() => "it is no folder".to_owned(),
+        _ if !there.is_dir() => "it is not a folder".to_owned(),
         Ok(()) => return None,
         Err(error) => std::io::Error::from(error).to_string(),
     };
     let message = format!("nothing can be kept in the global folder: {why}");
     let problem = Diagnostic::error(&codes::STARTUP_FAILURE, message).file(there);
-    Some(problem.help("mend its owner and its permissions, or name another folder as `STUD_HOME`"))
+    Some(problem.help("correct its owner and permissions, or set `STUD_HOME` to another folder"))
 }
 
 /// Whether secrets can be read, by their owner alone.
@@ -34,7 +34,7 @@ pub(super) fn secrets(root: &Path) -> Option<Diagnostic> {
     let names = UserVault::new(root).names();
     names
         .err()
-        .map(|error| told(error).help("mend the file; stud uses no secret before that"))
+        .map(|error| told(error).help("correct the file; until then stud uses no secret"))
 }
 
 /// Whether the keys of providers can be found. Their values are not looked at.
@@ -46,7 +46,7 @@ pub(super) fn keys(ground: &Environment) -> Vec<Diagnostic> {
         Arc::new(UserVault::new(root)),
         Arc::new(Redactor::new()),
     );
-    let active = Answering::of(&ground.settings).id();
+    let active = ProviderChoice::of(&ground.settings).id();
     let mut problems = Vec::new();
     for set in ground.settings.effective() {
         let Some(id) = set.key.strip_prefix("providers.") else {
@@ -76,7 +76,7 @@ fn missing(reference: &SecretReference) -> Diagnostic {
     let (code, message, help) = match kind {
         ReferenceKind::Env => (
             &codes::ENV_NAME_NOT_SET,
-            format!("the variable `{name}` that holds the key is not set"),
+            format!("the environment variable `{name}`, which contains the key, is not set"),
             format!("set `{name}` in the shell that starts stud"),
         ),
         ReferenceKind::Keyring => (

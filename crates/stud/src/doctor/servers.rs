@@ -6,7 +6,7 @@ use stud_diagnostics::Diagnostic;
 
 use crate::output::told;
 
-/// What cannot be found out about servers. That nobody has decided about one is no problem, because a session asks.
+/// What cannot be found out about servers. An undecided one is not a problem, because a session asks.
 pub(super) fn problems(servers: &[Surveyed]) -> Vec<Diagnostic> {
     let unreadable = servers.iter().filter_map(|server| match &server.trust {
         Trust::Unavailable(error) => Some(error.clone()),
@@ -19,7 +19,7 @@ pub(super) fn problems(servers: &[Surveyed]) -> Vec<Diagnostic> {
             .iter()
             .all(|known| known.message != error.message())
         {
-            let help = "mend the file, or move it away to decide about its servers anew";
+            let help = "correct the file, or move it away to decide about its servers again";
             problems.push(told(error).help(help));
         }
     }
@@ -64,6 +64,6 @@ pub(super) fn next(server: &Surveyed) -> String {
             "it was trusted when it was configured otherwise; start `stud` in a terminal, which asks again"
                 .to_owned()
         }
-        Trust::Unavailable(_) => "mend the list of decisions, which is among the problems".to_owned(),
+        Trust::Unavailable(_) => "correct the list of trusted servers, which is listed under problems".to_owned(),
     }
 }

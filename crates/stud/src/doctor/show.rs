@@ -2,9 +2,10 @@
 
 use stud_core::model::{Model, STAND_IN};
 use stud_diagnostics::{printable, printable_within};
+use unicode_width::UnicodeWidthStr as _;
 
-use super::{Findings, Trust, servers};
-use crate::output::Output;
+use super::{Findings, ProjectTrust, servers};
+use crate::output::{Output, padded};
 use crate::plugin::list;
 
 /// As much of a value as fits on a line; `--json` has all of it.
@@ -46,14 +47,14 @@ impl Findings {
     }
 
     fn show_settings(&self, output: &Output) {
-        let width = self.settings.iter().map(|set| set.key.chars().count());
+        let width = self.settings.iter().map(|set| set.key.width());
         let width = width.max().unwrap_or(0).min(48);
         for set in &self.settings {
             let file = set.file.as_ref().map(|file| file.to_string_lossy());
             let file = file.as_deref().unwrap_or("when nothing else is set");
             output.line(format!(
-                "  {:<width$}  {}  {}",
-                printable_within(&set.key, SHOWN),
+                "  {}  {}  {}",
+                padded(&printable_within(&set.key, SHOWN), width),
                 printable_within(&set.value.to_string(), SHOWN),
                 output.dim(&format!("{}, {}", set.scope.as_str(), printable(file)))
             ));
@@ -80,12 +81,12 @@ impl Findings {
     fn project(&self) -> String {
         let root = self.places.project_root.to_string_lossy();
         match self.trust {
-            Trust::Absent => "none in this folder".to_owned(),
-            Trust::Trusted => format!("{root}, trusted"),
-            Trust::Untrusted => {
+            ProjectTrust::Absent => "none in this folder".to_owned(),
+            ProjectTrust::Trusted => format!("{root}, trusted"),
+            ProjectTrust::Untrusted => {
                 format!("{root}, not trusted: nothing of it was looked at; `stud trust` trusts it")
             }
-            Trust::Unknown => format!("{root}, not looked at"),
+            ProjectTrust::Unknown => format!("{root}, not looked at"),
         }
     }
 
@@ -107,7 +108,7 @@ impl Findings {
                     ),
                 }
             }
-            None => "nobody".to_owned(),
+            None => "none".to_owned(),
         }
     }
 

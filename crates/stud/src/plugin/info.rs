@@ -1,8 +1,8 @@
 //! `stud plugin info`.
 
 use serde_json::Value;
-use stud_core::reload::unknown_extension;
 use stud_core::startup;
+use stud_core::unknown_ids::unknown_extension;
 use stud_diagnostics::printable;
 
 use crate::output::{Outcome, Output, Verdict};

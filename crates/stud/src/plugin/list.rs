@@ -5,8 +5,9 @@ use stud_contract_meta::Kind;
 use stud_core::report::{PluginReport, Status};
 use stud_core::startup;
 use stud_diagnostics::{Diagnostic, codes, printable_within};
+use unicode_width::UnicodeWidthStr as _;
 
-use crate::output::{Outcome, Output, Verdict};
+use crate::output::{Outcome, Output, Verdict, padded};
 use crate::setup;
 
 pub(crate) fn run(output: &Output) -> Verdict {
@@ -60,11 +61,7 @@ pub(crate) fn show(reports: &[PluginReport], output: &Output) {
         .iter()
         .map(|report| printable_within(&report.ext_id, 64).into_owned())
         .collect();
-    let width = names
-        .iter()
-        .map(|name| name.chars().count())
-        .max()
-        .unwrap_or(0);
+    let width = names.iter().map(|name| name.width()).max().unwrap_or(0);
     for (report, name) in reports.iter().zip(&names) {
         let status = format!("{:<8}", report.status.as_str());
         let status = match report.status {
@@ -79,7 +76,8 @@ pub(crate) fn show(reports: &[PluginReport], output: &Output) {
             .first()
             .map_or_else(String::new, |diagnostic| format!("  {}", diagnostic.code));
         output.line(format!(
-            "{status}  {name:<width$}  {kind:<15}  {version:<8}  {:<7}{why}",
+            "{status}  {}  {kind:<15}  {version:<8}  {:<7}{why}",
+            padded(name, width),
             report.scope.as_str()
         ));
     }

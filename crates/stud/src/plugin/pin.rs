@@ -5,23 +5,23 @@ use std::path::Path;
 
 use serde_json::json;
 use stud_contract_meta::ExtId;
-use stud_core::load::{Stores, hash_of};
+use stud_core::load::{PluginStores, hash_of};
 use stud_core::platform::{self, Durability};
-use stud_core::reload::unknown_extension;
 use stud_core::report::PluginReport;
 use stud_core::startup;
+use stud_core::unknown_ids::unknown_extension;
 use stud_diagnostics::{Diagnostic, codes};
 
 use crate::output::{Outcome, Output, Verdict};
 use crate::setup;
 
 pub(crate) fn run(id: &str, remove: bool, output: &Output) -> Verdict {
-    // The id becomes the name of a file, so only a real one may go on from here.
+    // The id becomes the name of a file, so only a real one may continue from here.
     if ExtId::parse(id).is_err() {
         return Err(unknown_extension(id, []));
     }
     let (ground, means) = setup::ground()?;
-    let stores = Stores::below(&ground.places.global_root);
+    let stores = PluginStores::below(&ground.places.global_root);
     let pin = stores.pin_of(id);
     let failed = |what: String| {
         Diagnostic::error(&codes::STARTUP_FAILURE, what)

@@ -28,7 +28,7 @@ pub(super) fn run(
         }))?;
     } else {
         output.line(format!(
-            "{id} goes on from record {} of {origin}",
+            "{id} continues from record {} of {origin}",
             forked.at_seq
         ));
         output.line(format!("stud --resume {id}"));

@@ -49,7 +49,7 @@ fn show(shelf: &StoredSessions, id: &str, output: &Output) -> Result<(), Diagnos
     ));
     output.line(output.dim(&printable(&summary.project_root.to_string_lossy())));
     if let Some((origin, seq)) = &summary.forked_from {
-        let origin = format!("goes on from record {seq} of {}", printable(origin));
+        let origin = format!("continues from record {seq} of {}", printable(origin));
         output.line(output.dim(&origin));
     }
     for speech in conversation(shelf, id).map_err(told)? {

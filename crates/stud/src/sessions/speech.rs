@@ -1,4 +1,4 @@
-//! What a record says to whoever reads a session.
+//! Renders a record for a reader of the session.
 
 use serde_json::{Map, Value};
 use stud_contract_meta::Result;
@@ -12,7 +12,7 @@ pub(super) struct Speech {
     pub(super) seq: Option<u64>,
     /// Who, such as `you` or `read`.
     pub(super) who: String,
-    /// What, in the words of whoever said it.
+    /// The text, as it was said.
     pub(super) text: String,
     /// Whether the text is meant for a program, such as the arguments of a call.
     pub(super) is_data: bool,
@@ -66,8 +66,8 @@ fn speech(record: TranscriptRecord) -> Option<Speech> {
         "compaction" => said("summary of what was said so far", text("summary"), false),
         "turn_end" => {
             let ending = match text("status").as_str() {
-                "halted" => "the turn stopped: somebody had to be asked",
-                "cancelled" => "the turn was called off",
+                "halted" => "the turn stopped: a prompt needed an answer, and no UI was attached",
+                "cancelled" => "the turn was cancelled",
                 "failed" => "the turn failed",
                 _ => "",
             };

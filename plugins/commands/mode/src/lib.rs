@@ -20,8 +20,8 @@ async fn mode(input: RawArgs, cx: &Cx) -> Result<Rendered> {
     let mode = cx.host().session().read(page).await?.mode;
     let meaning = match mode {
         SecurityMode::Ask => "you are asked before a tool does something for the first time",
-        SecurityMode::Yolo => "nobody is asked before a tool does something; guards still run",
-        SecurityMode::Allowlist => "what is on the list runs, and nothing else does",
+        SecurityMode::Yolo => "tool calls run without asking; guards still run",
+        SecurityMode::Allowlist => "only calls on the allowlist run",
     };
     let payload = json!({"mode": mode, "sessionFixed": true, "setAt": "session-start"});
     let word = payload["mode"].as_str().unwrap_or_default();

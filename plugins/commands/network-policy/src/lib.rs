@@ -116,7 +116,7 @@ fn hosts(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().map(shown).collect()
 }
 
-/// Whether this can name a host at all, so that nobody is asked about what cannot. Core looks more closely.
+/// Whether this can name a host at all, to avoid a prompt about an invalid one. Core looks more closely.
 fn could_be_host(text: &str) -> bool {
     if text
         .trim_matches(['[', ']'])

@@ -1,7 +1,7 @@
 //! `/params`: parameters of the provider, for this session.
 #![forbid(unsafe_code)]
 
-mod words;
+mod assignments;
 
 use stud_sdk::command::{RawArgs, Rendered, command};
 use stud_sdk::host::commands::Deed;
@@ -16,7 +16,7 @@ use stud_sdk::{Cx, Result, Value};
     turn_safe
 )]
 async fn params(input: RawArgs, cx: &Cx) -> Result<Rendered> {
-    let set = words::read(&input.raw)?;
+    let set = assignments::read(&input.raw)?;
     let told = cx.host().commands().perform(Deed::Params { set }).await?;
     let mut lines = vec![match told["status"].as_str() {
         Some("rejected") => "Nothing was changed.".to_owned(),

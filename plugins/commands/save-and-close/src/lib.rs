@@ -25,7 +25,7 @@ async fn save_and_close(cx: &Cx) -> Result<Rendered> {
         format!("The session is saved in {path} and ends now.")
     } else {
         format!(
-            "What runs took longer than {drain_timeout_ms} ms and is called off; the session ends as it was last saved."
+            "The running turn took longer than {drain_timeout_ms} ms and was cancelled; the session ends as it was last saved."
         )
     };
     Ok(Rendered::from(shown).with_payload(saved))

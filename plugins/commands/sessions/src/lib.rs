@@ -1,4 +1,4 @@
-//! `/sessions`: what there is to go on with.
+//! `/sessions`: what there is to continue with.
 #![forbid(unsafe_code)]
 
 use stud_sdk::command::{Rendered, command};
@@ -16,7 +16,7 @@ async fn sessions(cx: &Cx) -> Result<Rendered> {
         lines.push("No session is kept yet.".to_owned());
     } else {
         lines.push(columns::lined_up(&rows));
-        lines.push("Go on with one: `stud --resume ID`.".to_owned());
+        lines.push("Resume one: `stud --resume ID`.".to_owned());
     }
     let unreadable = items("unreadable");
     if !unreadable.is_empty() {
@@ -68,7 +68,7 @@ mod tests {
             shown.rendered,
             "* b  2026-02-03 04:05:06  1 message    hello\n  \
              a  2026-01-02 03:04:05  12 messages  mend it\n\
-             Go on with one: `stud --resume ID`.\n\
+             Resume one: `stud --resume ID`.\n\
              These cannot be read: c"
         );
         assert_eq!(shown.payload, Some(listed));

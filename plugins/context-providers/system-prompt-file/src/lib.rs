@@ -16,7 +16,7 @@ use place::Place;
 /// What the user can set.
 #[derive(Debug, Config)]
 struct Options {
-    /// Whether it takes part; only where somebody configures it.
+    /// Whether it is enabled; off by default.
     #[stud(default = false)]
     #[expect(dead_code, reason = "core reads it")]
     enabled: bool,

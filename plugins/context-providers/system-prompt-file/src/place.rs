@@ -40,7 +40,7 @@ impl Place {
 
     /// The file itself, links followed. Nothing if there is none.
     ///
-    /// Whoever may ask nobody cannot ask whether a link may lead out of the project.
+    /// A context provider cannot raise a prompt, so links that lead out of the project are refused.
     pub(crate) fn real(&self) -> Result<Option<PathBuf>> {
         let (Ok(folder), Ok(path)) = (self.folder.canonicalize(), self.path.canonicalize()) else {
             return Ok(None);

@@ -16,7 +16,7 @@ const LARGEST: u64 = 1 << 20;
 /// The beginning of the file. It is a little more than the budget, so that core sees what it cuts.
 pub(crate) fn read(place: &Place, token_budget: u64) -> Result<String> {
     let Some(path) = place.real()? else {
-        return Err(missing(place, "there is no such file"));
+        return Err(missing(place, "the file does not exist"));
     };
     // A pipe would block when opened.
     let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());

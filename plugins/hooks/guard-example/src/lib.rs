@@ -1,6 +1,6 @@
-//! `guard-example`: some shell commands are never run, whoever approved them.
+//! `guard-example`: some shell commands are never run, even when approved.
 //!
-//! An example of a guard. It looks at the text of a command and at nothing else, so it stops an accident and nobody who
+//! An example of a guard. It looks only at the text of a command, so it stops accidents and not an attacker who
 //! means it: `rm -fr` does what `rm -rf` does.
 #![forbid(unsafe_code)]
 
@@ -12,7 +12,7 @@ const TOOL: &str = "bash";
 /// What is guarded against.
 #[derive(Config)]
 struct Rules {
-    /// Whether it takes part; only where somebody configures it.
+    /// Whether it is enabled; off by default.
     #[stud(default = false)]
     #[expect(dead_code, reason = "core reads it")]
     enabled: bool,

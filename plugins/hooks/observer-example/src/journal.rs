@@ -53,7 +53,7 @@ impl Call {
 /// The slot, with one writer at a time.
 ///
 /// Tools run at the same time, and so do the observers of their results. Two that read the slot, add to it and write it
-/// back would lose each other's calls. So each leaves its call here, and whoever finds no writer becomes it and writes
+/// back would lose each other's calls. So each leaves its call here, and the first without a writer becomes the writer and writes
 /// until nothing is left.
 #[derive(Default)]
 pub(crate) struct Journal(Mutex<Desk>);
@@ -67,7 +67,7 @@ struct Desk {
 }
 
 impl Journal {
-    /// Adds a call. It is in the slot when this returns, or somebody else is about to put it there.
+    /// Adds a call. It is in the slot when this returns, or another thread is about to put it there.
     pub(crate) async fn add(&self, call: Call, cx: &Cx) -> Result<()> {
         {
             let mut desk = self.desk();

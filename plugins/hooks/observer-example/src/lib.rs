@@ -1,7 +1,7 @@
 //! `observer-example`: writes down how long tool calls take, and tells of slow ones.
 //!
 //! An example of an observer. What it sees it keeps in its state slot, so that it is there again when the session is
-//! resumed. It changes nothing, and when it fails the turn goes on.
+//! resumed. It changes nothing, and when it fails the turn continues.
 #![forbid(unsafe_code)]
 
 mod journal;
@@ -16,7 +16,7 @@ const ID: &str = "observer-example";
 /// What is looked for.
 #[derive(Config)]
 struct Options {
-    /// Whether it takes part; only where somebody configures it.
+    /// Whether it is enabled; off by default.
     #[stud(default = false)]
     #[expect(dead_code, reason = "core reads it")]
     enabled: bool,

@@ -11,7 +11,7 @@ use stud_sdk::prelude::*;
 /// What is taken out.
 #[derive(Config)]
 struct Options {
-    /// Whether it takes part; only where somebody configures it.
+    /// Whether it is enabled; off by default.
     #[stud(default = false)]
     #[expect(dead_code, reason = "core reads it")]
     enabled: bool,
@@ -81,7 +81,7 @@ impl Range {
 
 fn unusable(index: usize, range: &Range) -> Error {
     let message = format!(
-        "`{}` to `{}` is no range of hexadecimal code points from a lower to a higher one",
+        "`{}` to `{}` is not a range of hexadecimal code points from a lower to a higher one",
         range.from, range.to
     );
     Error::new(Class::Validation, "ConfigSchemaViolation", message)

@@ -119,7 +119,7 @@ impl Open {
         };
         let metadata = file.metadata()?;
         if !metadata.is_file() {
-            // A pipe nobody reads would stop the session.
+            // A pipe without a reader would block the session.
             return Err(io::Error::other("it is not a regular file"));
         }
         let size = metadata.len();

@@ -8,7 +8,7 @@ use stud_sdk::{Class, Config, Error, Host, Result};
 use crate::place::Place;
 use crate::rotation::Rotation;
 
-/// A file in stud's own folder is nobody's to look after, so it is kept from growing without end.
+/// A file in stud's own folder is not rotated by other programs, so its size is limited.
 const DEFAULT_ROTATE_AT_BYTES: u64 = 2 * 1024 * 1024;
 
 /// How many files are kept that were set aside, beside one that the user named and beside that of a session.

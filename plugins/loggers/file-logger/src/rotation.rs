@@ -38,7 +38,7 @@ impl Rotation {
     }
 }
 
-/// Renames the file and says which stamp it got: this one, or the next that nobody has.
+/// Renames the file and says which stamp it got: this one, or the next free one.
 fn set_aside(path: &Path, mut stamp: Stamp) -> io::Result<Stamp> {
     loop {
         let target = name_for(path, stamp);

@@ -37,7 +37,7 @@ enum Block {
         id: String,
         name: String,
     },
-    /// Of a kind nobody knows.
+    /// Of an unknown kind.
     Other,
 }
 

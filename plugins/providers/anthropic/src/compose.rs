@@ -37,7 +37,7 @@ pub(crate) fn compose(
         .filter_map(|text| text_block(text))
         .collect();
     if turns.turns.is_empty() {
-        // The backend answers nobody but a user.
+        // The backend only answers a user message.
         turns.say("user", std::mem::take(&mut system));
     }
     let mut turns = turns.turns;

@@ -51,7 +51,7 @@ impl Options {
     }
 }
 
-/// Parameters. The schema lists them all and is open, so that whoever checks them can say more than that one is unknown.
+/// Parameters. The schema lists them all and is open, so that the check can report more than an unknown name.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Params(pub(crate) Map<String, Value>);

@@ -4,7 +4,7 @@ use model_http::{Bag, snake_case, violation};
 use serde_json::{Map, Value, json};
 use stud_sdk::Result;
 
-/// What an answer may have when nobody says more.
+/// The default limit of an answer.
 const DEFAULT_MAX_TOKENS: u64 = 4096;
 
 /// What the parameters of a request say.

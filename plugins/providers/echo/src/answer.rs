@@ -117,7 +117,7 @@ impl<'a> Answer<'a> {
             }
             Some(_) => 0,
             None => {
-                let why = "nobody gave the password";
+                let why = "the password prompt was not answered";
                 return Err(Error::new(Class::Cancellation, "TurnCancelled", why));
             }
         };

@@ -16,7 +16,7 @@
 //!
 //! After the last tool result it says `RESULT ` and that result.
 //! A line that begins like one of these and does not fit is anything else.
-//! Where nobody has said anything, the last line of the system message counts as the user's text.
+//! Without a user message, the last line of the system message counts as the user's text.
 #![forbid(unsafe_code)]
 
 mod script;

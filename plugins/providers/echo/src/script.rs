@@ -11,7 +11,7 @@ pub(crate) enum Script {
     Calls(Vec<Call>),
     /// Propose these calls one after the other.
     Sequence(Vec<Call>),
-    /// Go on for this long.
+    /// Continue for this long.
     Slow(Duration),
     /// Say this many pieces at once.
     Flood(u64),

@@ -46,7 +46,7 @@ pub(crate) fn compose(
     let system = request.system.iter().chain(&contents.system);
     let mut system: Vec<Value> = system.filter_map(|text| text_part(text)).collect();
     if contents.turns.is_empty() {
-        // The backend answers nobody but a user.
+        // The backend only answers a user message.
         contents.say("user", std::mem::take(&mut system));
     }
     let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);

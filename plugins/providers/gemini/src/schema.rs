@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// References may unfold into very many schemas; nobody reads more.
+/// References may expand into very many schemas; this is the limit.
 const MOST_SCHEMAS: usize = 4096;
 
 /// What is nested deeper has been nested by accident.

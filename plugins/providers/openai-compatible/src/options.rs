@@ -55,7 +55,7 @@ pub(crate) enum ApiShape {
 impl Options {
     /// Where the backend is; nothing if nothing is configured at all.
     ///
-    /// A plugin that comes with stud is there whether or not it is wanted, and one that nobody has set up is no fault.
+    /// A plugin that comes with stud is always present, and an unconfigured one is not an error.
     pub(crate) fn endpoint(&mut self) -> Result<Option<Endpoint>> {
         let base = base_url(self.base_url.take(), self.base_url_too.take())?;
         match base {
@@ -83,7 +83,7 @@ pub(crate) fn unconfigured() -> Error {
     violation("/baseURL", why)
 }
 
-/// Parameters. The schema lists them all and is open, so that whoever checks them can say more than that one is unknown.
+/// Parameters. The schema lists them all and is open, so that the check can report more than an unknown name.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Params(pub(crate) Map<String, Value>);

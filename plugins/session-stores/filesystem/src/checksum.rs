@@ -3,7 +3,7 @@
 //! A record and the link between a manifest and its slots are both held by it. 64 bits are enough that two different
 //! texts do not meet by accident, which 32 bits are not once there are many; the variant is the one that `xz` and most
 //! other tools know, so a journal can be checked without stud. It is no protection against someone who means harm:
-//! whoever may write these files may write anything.
+//! a process that may write these files may write anything.
 
 const POLYNOMIAL: u64 = 0xC96C_5795_D787_0F42;
 

@@ -25,6 +25,9 @@ pub(crate) trait Disk: Send + Sync {
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
+    /// Removes an empty folder.
+    fn remove_dir(&self, path: &Path) -> io::Result<()>;
+
     /// The names in a folder.
     fn names(&self, dir: &Path) -> io::Result<Vec<OsString>>;
 
@@ -55,7 +58,7 @@ pub(crate) trait DiskFile: Send {
     /// Returns once the content survives the loss of power.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Takes the lock of the file for as long as it is open, unless somebody has it.
+    /// Takes the lock of the file for as long as it is open, unless it is taken.
     fn try_lock(&self) -> io::Result<bool>;
 }
 
@@ -85,12 +88,12 @@ pub(crate) fn create_dirs(disk: &dyn Disk, path: &Path) -> io::Result<()> {
 
 /// Returns once a folder, the names in it and the way to it survive the loss of power.
 ///
-/// All of it, because whoever made a part of it may have ended before that part was safe.
+/// All of it, because the process that created a part may have ended before that part was synced.
 pub(crate) fn sync_way(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     for dir in path.ancestors() {
         use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
         match disk.sync_dir(dir) {
-            // Nobody who may not even read a folder has made anything in it.
+            // A process that cannot read a folder has created nothing in it.
             Err(error) if matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem) => {}
             done => done?,
         }
@@ -144,7 +147,7 @@ pub(crate) fn replace(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<
     let beside = Path::new(&beside);
     let done = fill(disk, beside, bytes).and_then(|()| disk.rename(beside, path));
     if done.is_err() {
-        // It is in nobody's way and the next write begins it anew, so a failure here changes nothing.
+        // It is harmless and the next write replaces it, so a failure here changes nothing.
         let _ = disk.remove(beside);
     }
     done

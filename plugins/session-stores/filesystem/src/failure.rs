@@ -21,9 +21,9 @@ pub(crate) enum Reason {
     Io,
     /// Another writer has the session.
     Locked,
-    /// A sync failed, so that nobody knows what is on the disk.
+    /// A sync failed, so the state of the disk is unknown.
     Poisoned,
-    /// A batch does not go on where the journal ends.
+    /// A batch does not continue where the journal ends.
     OutOfOrder,
     /// There is no session of that id.
     NoSession,

@@ -21,7 +21,7 @@ const KEPT_BYTES: usize = 1024 * 1024;
 /// How much of a torn tail is copied at once.
 const COPY_BYTES: u64 = 1024 * 1024;
 
-/// A journal that is open for writing. Whoever has it holds the session's lock.
+/// A journal that is open for writing. Its owner has the session's lock.
 pub(crate) struct Journal {
     file: Box<dyn DiskFile>,
     path: PathBuf,
@@ -54,7 +54,7 @@ pub(crate) struct Cut {
 pub(crate) enum Failed {
     /// Nothing has changed.
     Refused(Error),
-    /// Nobody knows what is on the disk, so nothing more may be written.
+    /// The state of the disk is unknown, so nothing more may be written.
     InDoubt(Error),
 }
 
@@ -233,7 +233,7 @@ fn copy(disk: &dyn Disk, from: &dyn DiskFile, tail: &Tail, to: &Path) -> io::Res
 
 /// Makes sure that all of a journal is on the disk.
 ///
-/// Whoever wrote it last may have ended because a sync failed. Then the system holds bytes that are not on the disk and
+/// The last writer may have ended because a sync failed. Then the system holds bytes that are not on the disk and
 /// that it takes for written, so they are written once more: there is no other way to get them there.
 fn make_sure(file: &mut dyn DiskFile, tail: &Tail) -> io::Result<()> {
     if tail.synced < tail.end {

@@ -47,6 +47,7 @@ const STORE_ID: &str = "filesystem-session-store";
     journaling,
     snapshot_bytes_limit = 8_388_608,
     concurrent_readers,
+    removal,
     config = Options,
     events(JournalTornTail),
     init = FilesystemStore::new,
@@ -98,6 +99,10 @@ impl SessionStore for FilesystemStore {
 
     async fn read_journal(&self, session_id: &str, page: Page, _cx: &Cx) -> Result<JournalPage> {
         self.store.read_journal(session_id, page)
+    }
+
+    async fn remove(&self, session_id: &str, _cx: &Cx) -> Result<()> {
+        self.store.remove(session_id)
     }
 }
 

@@ -39,7 +39,7 @@ fn held(disk: &dyn Disk, path: &Path) -> Error {
     });
     let holder = pid.map_or_else(String::new, |pid| format!(", process {pid},"));
     let message =
-        format!("another stud{holder} has the session open; close it there, or go on there");
+        format!("another stud{holder} has the session open; close it there, or continue there");
     let error = unavailable(Reason::Locked, message);
     match pid {
         Some(pid) => error.with("pid", pid),

@@ -12,7 +12,7 @@ use stud_sdk::{Cx, HostExt as _, Schema};
 
 use crate::journal::Cut;
 
-/// How long the audit trail may take. Whoever adds a record must not wait for it for long, least of all if writing the
+/// The timeout of the audit trail. A writer of records must not wait for it for long, least of all if writing the
 /// trail waits for that record.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -44,7 +44,7 @@ impl JournalTornTail {
 
     /// Publishes it and puts it on record, as far as the host can do either now.
     ///
-    /// The journal is whole again whether or not somebody hears of it, so a failure here is nobody's.
+    /// The journal is repaired whether or not the event is delivered, so a failure here is ignored.
     pub(crate) async fn tell(&self, cx: &Cx) {
         let _ = cx.publish("JournalTornTail", self);
         let Ok(Value::Object(payload)) = serde_json::to_value(self) else {

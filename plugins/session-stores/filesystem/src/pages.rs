@@ -100,7 +100,7 @@ impl Pages {
         Ok(collected)
     }
 
-    /// Where the journal ends while nobody here writes it.
+    /// The end of the journal while this process does not write it.
     fn end(&mut self, file: &dyn DiskFile, unsynced_bytes: u64) -> Result<u64, Unfit> {
         let len = file.len()?;
         if self.whole == Some(len) {

@@ -1,5 +1,6 @@
 //! One session as this instance has it: the right to write it, its journal, and what is known for reading it.
 
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use stud_sdk::session_store::{Durability, JournalBatch, JournalPage, Page, Stored};
@@ -17,7 +18,7 @@ use crate::snapshot;
 pub(crate) struct Session {
     folder: Folder,
     writing: Mutex<Writing>,
-    /// Apart from the writer, so that nobody who adds a record waits for somebody who reads a page.
+    /// Apart from the writer, so that a writer does not wait for a reader of pages.
     pages: Mutex<Pages>,
 }
 
@@ -79,7 +80,7 @@ impl Session {
         writing.finish(appended)
     }
 
-    /// Whether records that somebody else has written are to be made sure of.
+    /// Whether records of another process are to be synced.
     fn has_doubtful(&self, disk: &dyn Disk, batch: &JournalBatch) -> Result<bool> {
         let path = self.folder.journal();
         Ok(batch.durability == Durability::Synced && disk.exists(&path).at("look for", &path)?)
@@ -102,6 +103,42 @@ impl Session {
             .map_err(|unfit| unfit_at(unfit, &path))
     }
 
+    /// Removes every file of the session, and whatever else the store keeps of it. The journal alone is a whole session,
+    /// so it goes last.
+    pub(crate) fn remove(&self, disk: &dyn Disk) -> Result<()> {
+        let path = self.folder.path();
+        if !disk.exists(path).at("look for", path)? {
+            return Ok(());
+        }
+        let mut writing = self.writing();
+        writing.begin(disk, &self.folder)?;
+        writing.journal = None;
+        let state = self.folder.state();
+        let journal = self.folder.journal();
+        remove(disk, &self.folder.manifest())?;
+        if disk.exists(&state).at("look for", &state)? {
+            for name in disk.names(&state).at("look into", &state)? {
+                remove(disk, &state.join(name))?;
+            }
+            disk.remove_dir(&state).at("remove", &state)?;
+        }
+        for number in 1.. {
+            let torn = self.folder.torn(number);
+            if !disk.exists(&torn).at("look for", &torn)? {
+                break;
+            }
+            remove(disk, &torn)?;
+        }
+        disk.sync_dir(path).at("sync", path)?;
+        remove(disk, &journal)?;
+        remove(disk, &self.folder.lock())?;
+        disk.sync_dir(path).at("sync", path)?;
+        writing.lock = None;
+        // What core keeps there goes with core.
+        let _ = disk.remove_dir(path);
+        Ok(())
+    }
+
     /// Makes sure of all that was written.
     pub(crate) fn sync(&self) -> Result<()> {
         let mut writing = self.writing();
@@ -118,12 +155,20 @@ impl Session {
     }
 }
 
+/// Removes a file that may be gone already.
+fn remove(disk: &dyn Disk, path: &Path) -> Result<()> {
+    match disk.remove(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        removed => removed.at("remove", path),
+    }
+}
+
 impl Writing {
     fn check(&self) -> Result<()> {
         match &self.in_doubt {
             Some(cause) => Err(unavailable(
                 Reason::Poisoned,
-                "an earlier failure left open what is on the disk; the session takes nothing more until it is opened again",
+                "an earlier write failed, so the state of the disk is unknown; the session refuses writes until it is opened again",
             )
             .with("cause", cause.message())),
             None => Ok(()),

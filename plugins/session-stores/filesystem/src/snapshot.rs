@@ -129,8 +129,8 @@ fn is_same_manifest(disk: &dyn Disk, named: &Path, path: &Path, text: &[u8]) -> 
     Ok(disk::read(disk, path).at("read", path)? == text)
 }
 
-/// Removes slots no manifest is left for, and what a crash left half written. What cannot be removed is in nobody's
-/// way, and the next write tries again.
+/// Removes slots no manifest is left for, and what a crash left half written. What cannot be removed does no
+/// harm, and the next write tries again.
 fn remove_others(disk: &dyn Disk, state: &Path, named: &Path) {
     for name in disk.names(state).unwrap_or_default() {
         let path = state.join(&name);
@@ -167,14 +167,17 @@ fn read_manifest(disk: &dyn Disk, folder: &Folder) -> Result<Vec<u8>> {
 fn parse(text: &[u8], folder: &Folder) -> Result<SessionManifest> {
     let path = folder.manifest();
     let broken = |error: serde_json::Error| {
-        drift(&path, format!("{} is no manifest: {error}", path.display()))
+        drift(
+            &path,
+            format!("{} is not a manifest: {error}", path.display()),
+        )
     };
     let value: Value = serde_json::from_slice(text).map_err(broken)?;
     if let Some(store_id) = value["storeId"]
         .as_str()
         .filter(|id| !id.trim().is_empty() && *id != STORE_ID)
     {
-        // Whoever looks for the newest session has to know when this one was written.
+        // Finding the newest session needs the time at which this one was written.
         let foreign = mismatch(store_id, STORE_ID);
         return Err(match value["updatedAt"].as_str() {
             Some(at) => foreign.with("updatedAt", at),
@@ -226,8 +229,12 @@ fn read_only_slots(disk: &dyn Disk, folder: &Folder) -> Result<Vec<SlotBlob>> {
 }
 
 fn parse_slots(text: &[u8], path: &Path) -> Result<Vec<SlotBlob>> {
-    serde_json::from_slice(text)
-        .map_err(|error| drift(path, format!("{} holds no slots: {error}", path.display())))
+    serde_json::from_slice(text).map_err(|error| {
+        drift(
+            path,
+            format!("{} has no readable slots: {error}", path.display()),
+        )
+    })
 }
 
 /// Where the slots of a manifest are.

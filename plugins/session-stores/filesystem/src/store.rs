@@ -83,6 +83,16 @@ impl Store {
             .map_err(of(session_id))
     }
 
+    /// Removes a session. One that is not there is none already.
+    pub(crate) fn remove(&self, session_id: &str) -> Result<()> {
+        let folder = self.folder(session_id)?;
+        let removed = self.session(session_id)?.remove(&*self.disk);
+        if let Some(sessions) = self.sessions().as_mut() {
+            sessions.remove(folder.path());
+        }
+        removed.map_err(of(session_id))
+    }
+
     /// Makes sure of all that was written, and reports the first failure.
     pub(crate) fn sync(&self) -> Result<()> {
         let open: Vec<Arc<Session>> = self

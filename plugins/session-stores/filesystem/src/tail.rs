@@ -2,8 +2,8 @@
 //!
 //! A process can die in the middle of a write, and a machine can lose whatever was not synced: the end of the file, or
 //! single blocks of it, which then read as zeros. So the end is where the last batch ends that is whole and has
-//! nothing but whole batches before it; what lies behind it is a torn tail. Torn are only bytes that nobody was
-//! promised: a line that is broken although whole ones follow is damage, unless its bytes were lost before they were
+//! nothing but whole batches before it; what lies behind it is a torn tail. Torn are only bytes that were never
+//! acknowledged: a line that is broken although whole ones follow is damage, unless its bytes were lost before they were
 //! ever synced. The writer syncs by itself before too many bytes are not, so the last part of the file is all there is
 //! to look at, however long the journal is.
 
@@ -44,7 +44,7 @@ impl From<io::Error> for Unfit {
 
 /// Finds the end of a journal.
 ///
-/// The writer goes on until `unsynced_bytes` are not synced, and a batch of up to as many may be on its way then; a
+/// The writer continues until `unsynced_bytes` are not synced, and a batch of up to as many may be on its way then; a
 /// larger one is alone.
 pub(crate) fn judge(file: &dyn DiskFile, unsynced_bytes: u64) -> Result<Tail, Unfit> {
     let len = file.len()?;

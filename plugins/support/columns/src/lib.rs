@@ -1,6 +1,8 @@
 //! Lines up text in columns, for what commands show.
 #![forbid(unsafe_code)]
 
+use unicode_width::UnicodeWidthStr as _;
+
 /// One line for each row, with the cells of a column below one another. The last column is as long as it likes.
 ///
 /// ```
@@ -11,14 +13,14 @@ pub fn lined_up(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        cells.map(|cell| cell.width()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let lines = rows.iter().map(|row| {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
             line.push_str(cell);
-            let gap = width.saturating_sub(cell.chars().count()) + 2;
+            let gap = width.saturating_sub(cell.width()) + 2;
             line.extend(std::iter::repeat_n(' ', gap));
         }
         line.trim_end().to_owned()
@@ -49,5 +51,12 @@ mod tests {
         let rows: Vec<Vec<String>> = vec![row(&["é", "", "end"]), row(&["ab", "x"]), row(&[])];
         assert_eq!(lined_up(&rows), "é      end\nab  x\n");
         assert_eq!(lined_up(&[]), "");
+    }
+
+    #[test]
+    fn a_cell_is_as_wide_as_it_is_on_a_terminal() {
+        let row = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect();
+        let wide: Vec<Vec<String>> = vec![row(&["日本", "a"]), row(&["e\u{301}", "b"])];
+        assert_eq!(lined_up(&wide), "日本  a\ne\u{301}     b");
     }
 }

@@ -113,7 +113,7 @@ pub async fn switch(
         );
         let mut options: Vec<String> = others.iter().map(|(label, _)| label.clone()).collect();
         options.push("abort".to_owned());
-        // Where nobody can be asked, the error is the answer.
+        // Without an interactor, the error is the answer.
         let Ok(picked) = pick(cx, prompt, options).await else {
             return Err(error);
         };

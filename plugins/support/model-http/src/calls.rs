@@ -184,7 +184,7 @@ mod tests {
             calls.add(Some(0), "a", name, args);
             let failure = calls.finish(&mut CallIds::default()).unwrap_err();
             let error = failure.into_error(None);
-            assert_eq!(error.code(), "OutputMalformed", "{name} {args}");
+            stud_observed::covers!(PROVIDER_OUTPUT_MALFORMED, error);
             assert_eq!(error.context()["callId"], "a", "{name} {args}");
         }
     }

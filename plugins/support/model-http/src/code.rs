@@ -38,7 +38,7 @@ pub const RATE_LIMITED: Code = Code::transient("RateLimited");
 pub const PROVIDER_5XX: Code = Code::transient("Provider5xx");
 /// There was no connection, it broke, or nothing came over it for too long.
 pub const NETWORK_TIMEOUT: Code = Code::transient("NetworkTimeout");
-/// The backend ended an answer it had begun, for a reason nobody knows.
+/// The backend aborted an answer for an unknown reason.
 pub const STREAM_ERROR: Code = Code::transient("StreamError");
 
 /// The request does not fit into what the model can read at once.

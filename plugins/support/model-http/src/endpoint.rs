@@ -6,7 +6,7 @@ use reqwest::Url;
 use stud_sdk::Result;
 
 use crate::code::violation;
-use crate::engine::Route;
+use crate::http_runtime::Route;
 use crate::key::KeyReference;
 
 /// Models that think before they speak may be silent for minutes.
@@ -31,7 +31,8 @@ impl Endpoint {
     /// Fails with `Validation/ConfigSchemaViolation` if the address is none, or holds a name and a password.
     pub fn new(base: &str, key: Option<KeyReference>, timeout_ms: Option<u64>) -> Result<Self> {
         let wrong = |why: &str| violation("/baseURL", format!("`baseURL` {why}"));
-        let url = Url::parse(base).map_err(|error| wrong(&format!("is no address: {error}")))?;
+        let url =
+            Url::parse(base).map_err(|error| wrong(&format!("is not an address: {error}")))?;
         let is_secure = match url.scheme() {
             "https" => true,
             "http" => false,
@@ -41,11 +42,13 @@ impl Endpoint {
             return Err(wrong("names no host"));
         };
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(wrong("holds a secret; name the key in `apiKeyRef` instead"));
+            return Err(wrong(
+                "contains a secret; refer to the key with `apiKeyRef` instead",
+            ));
         }
         if url.query().is_some() || url.fragment().is_some() {
             return Err(wrong(
-                "goes on after its path; leave out what follows `?` or `#`",
+                "has a query or a fragment; leave out everything from `?` or `#` on",
             ));
         }
         let route = match is_secure {

@@ -17,12 +17,12 @@ use stud_sdk::{Cx, CxExt as _, Result};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use crate::answer_parts::Pieces;
 use crate::code::{ENDPOINT_NOT_FOUND, MISSING_STREAMING, REQUEST_REJECTED, UNAUTHORIZED};
 use crate::endpoint::Endpoint;
-use crate::engine;
 use crate::failure::Failure;
+use crate::http_runtime;
 use crate::key::Key;
-use crate::pieces::Pieces;
 use crate::retry_after;
 use crate::sse::{Event, Parser};
 
@@ -88,7 +88,7 @@ pub enum Auth {
     Header(&'static str),
 }
 
-/// Whether an answer goes on, or why it ended.
+/// Whether an answer continues, or why it ended.
 pub type Progress = ControlFlow<FinishReason>;
 
 /// How a backend speaks.
@@ -110,7 +110,7 @@ pub(crate) fn unfinished() -> Failure {
 impl Endpoint {
     /// Sends a request and passes the answer on, piece by piece.
     ///
-    /// When the turn is called off the connection is closed, and the error is of class `Cancellation`.
+    /// When the turn is cancelled the connection is closed, and the error is of class `Cancellation`.
     pub async fn ask<D: Dialect>(
         &self,
         post: &Post,
@@ -127,7 +127,7 @@ impl Endpoint {
                 host: self.host.clone(),
                 patience: self.timeout,
             };
-            let task = engine::begin(line.hear(sending, dialect, outbox))?;
+            let task = http_runtime::begin(line.hear(sending, dialect, outbox))?;
             let mut waiting = Vec::new();
             while inbox.recv_many(&mut waiting, QUEUE).await > 0 {
                 let (mut pieces, mut over) = (Pieces::default(), None);
@@ -170,7 +170,7 @@ impl Endpoint {
         }
         let body = post.to_bytes().map_err(|_| unsendable())?;
         let url = format!("{}{}", self.base, post.path);
-        let client = engine::client(self.route)?;
+        let client = http_runtime::client(self.route)?;
         Ok(client.post(url).headers(headers).body(body))
     }
 }
@@ -197,7 +197,7 @@ impl Line {
     ) {
         let mut pieces = Pieces::default();
         let over = self.listen(sending, dialect, &mut pieces, &outbox).await;
-        // What came before a failure is shown before it. Nobody may be there any more to see it.
+        // What came before a failure is shown before it. The reader may be gone.
         let over = Some(over);
         let _ = outbox.send(Heard { pieces, over }).await;
     }

@@ -1,12 +1,12 @@
 //! A failure on the way to an error.
 //!
-//! Nobody but [`Failure::into_error`] makes an error out of what a backend said, and it takes the key out first.
+//! Only [`Failure::into_error`] makes an error of a backend's message, and it removes the key first.
 
 use stud_sdk::Error;
 
 use crate::code::{Code, NETWORK_TIMEOUT, PROVIDER_OUTPUT_MALFORMED};
+use crate::external_text::fit;
 use crate::key::Key;
-use crate::words::fit;
 
 /// Why an answer did not come, or not to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]

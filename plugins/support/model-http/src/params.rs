@@ -55,7 +55,7 @@ impl Bag {
         }
     }
 
-    /// Looks for a parameter that nobody has taken. Those in `unheeded` are known, and mean nothing here.
+    /// Looks for an unused parameter. Those in `unheeded` are known, and mean nothing here.
     pub fn finish(mut self, unheeded: &[&str]) -> Result<()> {
         for name in unheeded {
             self.0.remove(*name);

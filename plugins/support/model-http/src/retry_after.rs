@@ -44,43 +44,10 @@ fn now() -> Option<u64> {
     Some(since.as_secs())
 }
 
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
-
 /// Seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`.
 fn seconds_of_date(text: &str) -> Option<u64> {
-    let (_, date) = text.split_once(", ")?;
-    let mut words = date.split(' ');
-    let day: u64 = words.next()?.parse().ok()?;
-    let month = words.next()?;
-    let month = MONTHS.iter().position(|name| *name == month)? as u64 + 1;
-    let year: u64 = words.next()?.parse().ok()?;
-    let mut clock = words.next()?.splitn(3, ':');
-    let mut part = |most: u64| -> Option<u64> {
-        let number = clock.next()?.parse().ok()?;
-        (number <= most).then_some(number)
-    };
-    let (hour, minute, second) = (part(23)?, part(59)?, part(60)?);
-    let is_gmt = words.next() == Some("GMT") && words.next().is_none();
-    if !is_gmt || !(1..=31).contains(&day) || !(1970..=9999).contains(&year) {
-        return None;
-    }
-    let days = days_since_1970(year, month, day);
-    Some(((days * 24 + hour) * 60 + minute) * 60 + second)
-}
-
-/// Years are counted from March here, so that a leap day is the last of its year.
-fn days_since_1970(year: u64, month: u64, day: u64) -> u64 {
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let leap_days = year / 4 - year / 100 + year / 400;
-    let in_year = (153 * month + 2) / 5 + day - 1;
-    // 719 468 days lie between March 1 of the year 0 and January 1 of 1970.
-    (365 * year + leap_days + in_year).saturating_sub(719_468)
+    let date = httpdate::parse_http_date(text).ok()?;
+    Some(date.duration_since(UNIX_EPOCH).ok()?.as_secs())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use stud_sdk::provider::{FinishReason, Message, Provider, Request, Role, Sink, provider};
 use stud_sdk::{Config, Cx, Host, Result, json};
 
-use crate::testing::{Server, Step, Told, Trial, stream};
+use crate::testing::{Server, Step, Told, Trial, response, stream};
 use crate::{Auth, Dialect, Endpoint, Event, Failure, KeyReference, Pieces, Post, Progress};
 
 /// Where it is.
@@ -123,6 +123,11 @@ fn a_connection_that_breaks_is_no_answer() {
 fn what_is_no_stream_says_what_it_is() {
     // A whole answer is `MissingStreaming`, a complaint is what it says, and a page of some website is none of both.
     trial().any_other_body().unwrap();
+    let whole = r#"{"choices":[]}"#;
+    let whole = response("200 OK", &[("content-type", "application/json")], whole);
+    let server = Server::always(whole).unwrap();
+    let asked = trial().harness(&server).request(&trial().request);
+    stud_observed::covers!(MISSING_STREAMING, asked.unwrap_err());
 }
 
 #[test]
@@ -189,7 +194,7 @@ fn nobody_at_the_address_is_a_failure_of_the_network() {
             .filter(|error| error.message().contains("reached"))
     });
     let error = error.unwrap();
-    assert_eq!(error.code(), "NetworkTimeout");
+    stud_observed::covers!(NETWORK_TIMEOUT, error);
     assert!(
         error.message().contains("`127.0.0.1` cannot be reached"),
         "{error}"

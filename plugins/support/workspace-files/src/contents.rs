@@ -36,7 +36,7 @@ pub struct Contents {
 pub struct Excerpt {
     /// As much of the text as was asked for.
     pub text: String,
-    /// Whether the file goes on.
+    /// Whether the file continues.
     pub truncated: bool,
     /// How large the whole file is.
     pub size: u64,
@@ -94,7 +94,7 @@ impl Contents {
 
     /// The bytes, piece by piece.
     ///
-    /// Reading fails once the call is called off; whoever reads looks at the call then.
+    /// Reading fails once the call is cancelled; the reader checks the call then.
     pub fn into_reader(self, cx: &Cx) -> impl Read + use<> {
         Reader {
             file: self.file,
@@ -207,13 +207,13 @@ fn unchecked(path: &str, size: u64) -> Error {
 
 fn no_text(path: &str, wrong: NotText) -> Error {
     let why = format!(
-        "`{path}` is no UTF-8 text: byte {} does not fit",
+        "`{path}` is not UTF-8 text: byte {} is invalid",
         wrong.offset
     );
     malformed(path, why).with("byteOffset", wrong.offset)
 }
 
-/// Stops reading when the call is called off.
+/// Stops reading when the call is cancelled.
 struct Reader {
     file: File,
     cx: Cx,
@@ -222,7 +222,7 @@ struct Reader {
 impl Read for Reader {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         if self.cx.is_cancelled() {
-            return Err(std::io::Error::other("called off"));
+            return Err(std::io::Error::other("cancelled"));
         }
         self.file.read(buffer)
     }

@@ -65,7 +65,7 @@ impl<'t> Change<'t> {
         self.after = text;
     }
 
-    /// Somebody else's change must not be lost under this one.
+    /// A concurrent change must not be overwritten by this one.
     fn check_unchanged(&self) -> Result<()> {
         let now = self.target.look()?;
         let same = match (&self.before, &now) {
@@ -77,7 +77,7 @@ impl<'t> Change<'t> {
             return Ok(());
         }
         let path = self.target.path();
-        let why = format!("`{path}` was changed by somebody else meanwhile; read it again");
+        let why = format!("`{path}` was changed by another program meanwhile; read it again");
         Err(busy(path, why))
     }
 }
@@ -184,7 +184,7 @@ impl<'t> Draft<'t> {
     /// Writes a text next to the file it is for. Without a mode it gets the one of any new file.
     fn write(target: &'t Target, text: &[u8], mode: Option<Mode>, cx: Option<&Cx>) -> Result<Self> {
         let fail = |errno| os(target.path(), errno);
-        // Until it has its mode nobody else reads what may be a secret of the file it replaces.
+        // Until it has its mode no other user can read what may be secret in the file it replaces.
         let at_first = if mode.is_some() { 0o600 } else { 0o666 };
         let (name, file) = create(target, Mode::from_raw_mode(at_first)).map_err(fail)?;
         let draft = Self {
@@ -224,7 +224,7 @@ impl Drop for Draft<'_> {
     }
 }
 
-/// A new file under a name nobody has.
+/// A new file under an unused name.
 fn create(target: &Target, mode: Mode) -> rustix::io::Result<(OsString, OwnedFd)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -8,7 +8,7 @@ use stud_sdk::{Class, Error, ErrorExt};
 /// It is there, or may be, and is none of the model's business.
 const TOOL_FORBIDDEN: &str = "Forbidden";
 
-/// Somebody else is at it.
+/// It is in use.
 const RESOURCE_BUSY: &str = "ResourceBusy";
 
 /// The content is not what the tool can show.
@@ -42,12 +42,12 @@ pub(crate) fn busy(path: &str, why: impl Into<String>) -> Error {
     Error::new(Class::ToolTransient, RESOURCE_BUSY, why).with("path", path)
 }
 
-/// `Cancellation/TurnCancelled`: the call was called off before it began.
+/// `Cancellation/TurnCancelled`: the call was cancelled before it started.
 pub(crate) fn called_off() -> Error {
     Error::new(
         Class::Cancellation,
         "TurnCancelled",
-        "the call was called off before it began",
+        "the call was cancelled before it started",
     )
 }
 

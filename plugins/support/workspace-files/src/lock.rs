@@ -1,6 +1,6 @@
 //! One writer at a time.
 //!
-//! The calls of one proposal run together, and two edits of one file must both be in it afterward. Whoever writes holds
+//! The calls of one proposal run together, and two edits of one file must both be in it afterward. A writer locks
 //! the directory meanwhile: a file cannot be held, because it is replaced. The operating system keeps the lock, so it
 //! counts between plugins and between processes, and ends with its holder.
 
@@ -28,8 +28,8 @@ pub struct Held {
 
 /// Holds the directories of files that are to be written.
 ///
-/// Fails with `ToolTransient/ResourceBusy` if somebody else holds one for long, and with `Cancellation/ToolCancelled`
-/// if the call is called off.
+/// Fails with `ToolTransient/ResourceBusy` if another writer holds one for long, and with `Cancellation/ToolCancelled`
+/// if the call is cancelled.
 pub fn lock<'t>(targets: impl IntoIterator<Item = &'t Target>, cx: &Cx) -> Result<Held> {
     // Each once, and all in one order, so that no two wait for each other.
     let directories: BTreeMap<_, _> = targets
@@ -64,6 +64,6 @@ fn hold(target: &Target, cx: &Cx) -> Result<Option<OwnedFd>> {
     let path = target.path();
     Err(busy(
         path,
-        format!("another program holds the directory of `{path}`"),
+        format!("another program has locked the directory of `{path}`"),
     ))
 }

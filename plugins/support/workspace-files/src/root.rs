@@ -28,7 +28,7 @@ const DIRECTORY: OFlags = OFlags::DIRECTORY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// Flags for opening a file to read: it never waits for the other end of a pipe, nor becomes somebody's terminal.
+/// Flags for opening a file to read: it never waits for the other end of a pipe, nor becomes a controlling terminal.
 const FILE: OFlags = OFlags::NONBLOCK
     .union(OFlags::NOCTTY)
     .union(OFlags::NOFOLLOW)
@@ -192,7 +192,7 @@ impl Spot {
     }
 }
 
-/// Opens a file to read it, if it is no link, without waiting for anybody.
+/// Opens a file to read it, if it is not a link, without blocking.
 pub(crate) fn open_file(
     directory: BorrowedFd<'_>,
     name: &OsStr,

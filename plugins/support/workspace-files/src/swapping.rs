@@ -18,7 +18,7 @@ pub(crate) fn while_swapping<T>(here: &Path, link: &Path, work: impl FnOnce() ->
                 fs::rename(&aside, here).unwrap();
             }
         });
-        // Also when the work fails, or the other thread would go on for good.
+        // Also when the work fails, or the other thread would continue for good.
         let _end = End(&over);
         work()
     })

@@ -39,7 +39,7 @@ impl Workspace {
             .and_then(|root| Ok((root.locate(place.parts(), absent)?, root.kept().clone())))
             .map_err(|trouble| match trouble {
                 Trouble::Os(Errno::NOENT) => {
-                    missing(path, format!("the directory of `{path}` is not there"))
+                    missing(path, format!("the directory of `{path}` does not exist"))
                 }
                 trouble => trouble.about(path, self.root()),
             })?;
@@ -97,7 +97,7 @@ impl Target {
             FileType::Directory => Err(os(&self.path, Errno::ISDIR)),
             _ => Err(invalid(
                 &self.path,
-                format!("`{}` is no plain file", self.path),
+                format!("`{}` is not a regular file", self.path),
             )),
         }
     }

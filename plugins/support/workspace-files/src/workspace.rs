@@ -45,7 +45,7 @@ impl Workspace {
         Ok(Self::new(root, std::env::home_dir(), &global))
     }
 
-    /// The workspace `root` of somebody with this home, whose global folder of stud is `global`.
+    /// The workspace `root` of a user with this home, whose global folder of stud is `global`.
     pub(crate) fn new(root: &Path, home: Option<PathBuf>, global: &Path) -> Self {
         let real_root = root.canonicalize().ok().filter(|real| real != root);
         Self {
@@ -120,7 +120,7 @@ impl Workspace {
         let Some(home) = &self.home else {
             return Err(invalid(
                 path,
-                "nobody knows where `~` is; write the path without it",
+                "the home directory is unknown; write the path without `~`",
             ));
         };
         // What follows is below home even if it begins with another slash.
@@ -129,7 +129,7 @@ impl Workspace {
 
     /// The approval key of a call about a file: the directory it is in.
     ///
-    /// Fails as [`Workspace::place`] does, so that nobody is asked about what no approval would make possible.
+    /// Fails as [`Workspace::place`] does, so that there is no prompt for what an approval cannot allow.
     pub fn file_key(&self, path: &str) -> Result<String> {
         self.place(path).map(|place| place.parent_key())
     }

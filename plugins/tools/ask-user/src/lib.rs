@@ -50,12 +50,10 @@ struct Answered {
 )]
 async fn ask_user(question: Question, cx: &Cx) -> Result<Output> {
     if cx.is_cancelled() {
-        return Err(turn_cancelled(
-            "the turn was called off before the question",
-        ));
+        return Err(turn_cancelled("the turn was cancelled before the question"));
     }
     if question.prompt.trim().is_empty() {
-        let empty = Error::invalid_input("`prompt` is empty, and nobody can answer that");
+        let empty = Error::invalid_input("`prompt` is empty");
         return Err(empty.with("fieldPath", "/prompt"));
     }
     let options: Options = cx.config()?;
@@ -101,7 +99,10 @@ async fn within<T>(millis: u64, work: impl Future<Output = T>) -> Option<T> {
 }
 
 fn timed_out() -> Error {
-    Error::transient("ExecutionTimeout", "nobody answered in time")
+    Error::transient(
+        "ExecutionTimeout",
+        "the user did not answer before the timeout",
+    )
 }
 
 fn turn_cancelled(why: &str) -> Error {

@@ -10,7 +10,7 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
 };
 
-/// Where a shell is on nearly every system. A path spares the search, and nobody can put another shell before it.
+/// Where a shell is on nearly every system. A fixed path needs no search, and cannot be overridden by another shell.
 const SHELL: &str = "/bin/sh";
 
 /// A shell in a process group of its own. Dropping it ends the group.
@@ -59,7 +59,7 @@ impl Group {
         None
     }
 
-    /// Whether the shell has ended. It stays a zombie, so that its number, which is the group's, goes to nobody else.
+    /// Whether the shell has ended. It stays a zombie, so that its process id, which is the group's, is not reused.
     pub(crate) fn has_ended(&self) -> bool {
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let status = waitid(WaitId::Pid(self.pid), look);
@@ -68,7 +68,7 @@ impl Group {
 
     /// Ends everything in the group that has not ended by itself.
     pub(crate) fn kill(&self) {
-        // It fails only when there is nobody left.
+        // It fails only when the group is gone.
         let _ = kill_process_group(self.pid, Signal::KILL);
     }
 
@@ -84,7 +84,7 @@ impl Drop for Group {
     fn drop(&mut self) {
         if !self.is_reaped {
             self.kill();
-            // Nobody else would, and a zombie would be left.
+            // No other code reaps it, and a zombie would be left.
             let _ = self.shell.wait();
         }
     }

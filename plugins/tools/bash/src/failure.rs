@@ -43,6 +43,6 @@ pub(crate) fn timed_out(limit: Duration, stdout: &Captured, stderr: &Captured) -
 
 /// `Cancellation/TurnCancelled`: there was nothing to stop yet.
 pub(crate) fn not_begun() -> Error {
-    let message = "the turn was called off before the command began";
+    let message = "the turn was cancelled before the command started";
     Error::new(Class::Cancellation, "TurnCancelled", message)
 }

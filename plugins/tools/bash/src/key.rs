@@ -10,8 +10,7 @@
 //!
 //! Two readers must agree about a line: the grammar of `stud-shell`, and the narrow one of [`Line`].
 
-use std::fmt::Write as _;
-
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
 use crate::line::{Line, suspects};
@@ -50,11 +49,7 @@ fn whole(line: &str) -> String {
     if key == line && key.len() <= LONGEST {
         return key;
     }
-    let mut digest = String::from("#");
-    for byte in Sha256::digest(line) {
-        // Writing to a string cannot fail.
-        let _ = write!(digest, "{byte:02x}");
-    }
+    let digest = format!("#{}", HEXLOWER.encode(&Sha256::digest(line)));
     let room = LONGEST - digest.len();
     if key.len() > room {
         let end = (0..=room).rev().find(|at| key.is_char_boundary(*at));

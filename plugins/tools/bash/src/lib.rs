@@ -74,7 +74,7 @@ impl Bash {
         Ok(Self { options })
     }
 
-    /// What is refused whoever approves it.
+    /// What is refused regardless of approvals.
     fn check(&self, command: &str) -> Result<()> {
         let why = if command.trim().is_empty() {
             "`command` is empty"
@@ -121,7 +121,7 @@ impl Tool for Bash {
         }
     }
 
-    /// Blocked commands and lines that cannot be run are refused here, so that nobody is asked about them.
+    /// Blocked commands and lines that cannot be run are refused here, before a prompt.
     fn approval_key(&self, input: &Input) -> Result<String> {
         self.check(&input.command)?;
         Ok(key::approval_key(&input.command))

@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
             .letters
             .next_if(|letter| matches!(letter, '<' | '>' | '&' | '|'))
         {
-            // `<<` begins a text that goes on below the line; `<|` is nothing.
+            // `<<` begins a here-document; `<|` is invalid.
             let is_known = matches!((opener, second), ('>', '>' | '&' | '|') | ('<', '&' | '>'));
             is_known.then_some(())?;
         }

@@ -20,7 +20,7 @@ pub(crate) fn folder(host: &Host, cwd: Option<&str>) -> Result<PathBuf> {
 
 fn inside(root: &Path, cwd: &str) -> Result<PathBuf> {
     if cwd.is_empty() || cwd.contains('\0') {
-        return Err(invalid(cwd, "it is no path"));
+        return Err(invalid(cwd, "it is not a path"));
     }
     let named = root.join(expanded(cwd));
     if !without_steps(&named).starts_with(without_steps(root)) {
@@ -32,7 +32,7 @@ fn inside(root: &Path, cwd: &str) -> Result<PathBuf> {
         return Err(failure::outside(cwd));
     }
     if !real.is_dir() {
-        return Err(invalid(cwd, "it is no folder"));
+        return Err(invalid(cwd, "it is not a folder"));
     }
     Ok(real)
 }

@@ -37,7 +37,7 @@ pub(crate) enum End {
     Exited(i32),
     /// Its time was over.
     TimedOut,
-    /// Nobody wants it any more.
+    /// It was cancelled.
     CalledOff,
 }
 
@@ -85,7 +85,7 @@ fn supervise(
     watch.finish(cut_short)
 }
 
-/// A pipe, for as long as somebody can write into it, and what came through.
+/// A pipe, for as long as it has a writer, and its contents.
 struct Stream<P> {
     pipe: Option<P>,
     captured: Captured,
@@ -102,7 +102,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// Waits until the shell has ended and nobody holds its pipes, or says what came before that.
+    /// Waits until the shell has ended and its pipes are closed, or returns the event that came first.
     fn until_over(&mut self, deadline: Option<Instant>) -> io::Result<Option<End>> {
         loop {
             let is_drained = self.stdout.pipe.is_none() && self.stderr.pipe.is_none();
@@ -144,7 +144,7 @@ impl Watch {
             Some(self.stop.as_fd()),
         ];
         let stop = self.stop.as_fd();
-        // Whoever is not there any more is watched through one that is, for nothing.
+        // A process that is gone is replaced by a valid descriptor, without effect.
         let mut polled = fds.map(|fd| match fd {
             Some(fd) => PollFd::from_borrowed_fd(fd, PollFlags::IN),
             None => PollFd::from_borrowed_fd(stop, PollFlags::empty()),

@@ -8,7 +8,7 @@ use std::task::{Context, Wake, Waker};
 
 use stud_sdk::CancellationToken;
 
-/// Readable once the call is called off.
+/// Readable once the call is cancelled.
 pub(crate) struct Stop {
     reader: PipeReader,
     /// Kept, because a pipe without a writer would look as if it had rung.
@@ -17,12 +17,12 @@ pub(crate) struct Stop {
     _called_off: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-/// Wakes whoever waits for the pipe, by writing into it.
+/// Wakes the reader of the pipe by writing into it.
 struct Ring(PipeWriter);
 
 impl Wake for Ring {
     fn wake(self: Arc<Self>) {
-        // It fails only when nobody reads any more, and then nobody waits.
+        // It fails only when the reader is gone.
         let _ = (&self.0).write(&[1]);
     }
 }

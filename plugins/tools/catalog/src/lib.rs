@@ -9,7 +9,7 @@ use stud_sdk::prelude::*;
 /// What is listed.
 #[derive(Config)]
 struct Options {
-    /// Whether plugins that are switched off or were refused are listed too.
+    /// Whether plugins that are disabled or were refused are listed too.
     #[stud(default = false)]
     include_disabled: bool,
 }
@@ -76,7 +76,7 @@ enum Status {
 )]
 fn catalog(filter: Filter, cx: &Cx) -> Result<Output> {
     if cx.is_cancelled() {
-        let why = "the turn was called off before the list was made";
+        let why = "the turn was cancelled before the list was made";
         return Err(Error::new(Class::Cancellation, "TurnCancelled", why));
     }
     let options: Options = cx.config()?;

@@ -1,10 +1,7 @@
 //! Lets the model have the conversation compacted.
 #![forbid(unsafe_code)]
 
-mod stamp;
-
-use std::time::SystemTime;
-
+use jiff::Timestamp;
 use stud_sdk::host::context::{Compacted, Compacting};
 use stud_sdk::host::session::SlotValue;
 use stud_sdk::tool::{Args, Output, Tool, tool};
@@ -27,7 +24,7 @@ struct Options {
     /// How many turns stay word by word, unless the model says otherwise.
     #[stud(default = 2, min = 0)]
     default_preserve_recent_turns: u32,
-    /// After how many milliseconds a call is called off. A model writes the summary, which takes longer than other tools
+    /// The timeout of a call in milliseconds. A model writes the summary, which takes longer than other tools
     /// may.
     #[stud(default = 600_000, min = 1)]
     #[expect(dead_code, reason = "stud keeps this time, and reads it in the schema")]
@@ -100,7 +97,7 @@ impl Tool for ContextCompaction {
 
     async fn execute(&self, input: Input, cx: &Cx) -> Result<Output> {
         if cx.is_cancelled() {
-            let why = "the turn was called off";
+            let why = "the turn was cancelled";
             return Err(Error::new(Class::Cancellation, "TurnCancelled", why));
         }
         let how = self.how(input)?;
@@ -115,7 +112,7 @@ impl Tool for ContextCompaction {
     }
 }
 
-/// Whatever went wrong, the model can only go on without it; unless nobody wants it to.
+/// Whatever failed, the model can only continue without it; unless the turn was cancelled.
 fn failed(error: Error) -> Error {
     if error.class() == Class::Cancellation.as_str() {
         return error;
@@ -148,7 +145,7 @@ async fn keep(cx: &Cx, compacted: &Compacted) -> Result<()> {
             "originalTokens": compacted.original_tokens,
             "compactedTokens": compacted.compacted_tokens,
             "newUtilizationPercent": compacted.new_utilization_percent,
-            "persistedAt": stamp::rfc3339(SystemTime::now()),
+            "persistedAt": format!("{:.3}", Timestamp::now()),
         }),
     };
     let write = async { cx.host().session().state_slot(ID)?.write(value).await };

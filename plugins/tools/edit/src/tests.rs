@@ -72,6 +72,9 @@ fn what_does_not_fit_changes_nothing() {
         assert_eq!(ground.code(old, new), code, "{old}");
         assert_eq!(ground.text(), content);
     }
+    ground.file("ab\nab");
+    let error = ground.edit("ab", "y").unwrap_err();
+    stud_observed::covers!(AMBIGUOUS_MATCH, error);
     ground.file(b"ab\xff");
     assert_eq!(ground.code("a", "b"), "ToolTerminal OutputMalformed");
     fs::remove_file(ground.folder.path().join("f")).unwrap();

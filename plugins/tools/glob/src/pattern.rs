@@ -52,7 +52,7 @@ impl Pattern {
             .backslash_escape(true)
             .empty_alternates(true)
             .build()
-            .map_err(|error| refused(format!("the pattern is no pattern: {}", error.kind())))?;
+            .map_err(|error| refused(format!("the pattern is invalid: {}", error.kind())))?;
         Ok(Self {
             start: parts[..plain].iter().collect(),
             depth,

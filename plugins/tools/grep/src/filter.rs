@@ -21,7 +21,7 @@ impl Filter {
             .empty_alternates(true)
             .build()
             .map_err(|error| {
-                let why = format!("`glob` is no pattern: {}", error.kind());
+                let why = format!("`glob` is not a valid pattern: {}", error.kind());
                 Error::invalid_input(why).with("glob", text)
             })?;
         Ok(Self {

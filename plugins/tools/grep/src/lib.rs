@@ -75,7 +75,7 @@ struct Match {
     line: u64,
     /// Its text, or the beginning of it.
     text: String,
-    /// Present if the line goes on.
+    /// Present if the line was truncated.
     cut: Option<bool>,
     /// Present if path or text are no UTF-8 on the disk, and `�` stands for what cannot be shown.
     lossy: Option<bool>,

@@ -36,7 +36,7 @@ impl Search {
             .dfa_size_limit(MOST_PATTERN_BYTES)
             .build(pattern)
             .map_err(|error| {
-                let why = format!("the pattern is no regular expression for a line: {error}");
+                let why = format!("the pattern is not a regular expression for a line: {error}");
                 Error::invalid_input(why).with("pattern", pattern)
             })?;
         let searcher = SearcherBuilder::new()

@@ -30,7 +30,7 @@ struct Reading {
     path: String,
     /// Its text, or as much of it as fits.
     content: String,
-    /// Whether the file goes on after that.
+    /// Whether the file continues after that.
     truncated: bool,
     /// How many bytes the whole file has.
     size_bytes: u64,

@@ -39,7 +39,7 @@ pub(crate) fn approval_key(text: &str) -> Result<String> {
         .unwrap_or(text);
     if key.is_empty() || key.len() > LONGEST_KEY || key.contains(|letter: char| letter.is_control())
     {
-        return Err(invalid("", "it is no address"));
+        return Err(invalid("", "it is not an address"));
     }
     Ok(key.to_owned())
 }

@@ -1,11 +1,10 @@
 //! The client of a request.
 //!
 //! Each request has one of its own, because what it may reach is decided for its address. It keeps no connections:
-//! whoever was fetched from hears no more once the answer is there.
+//! the connection is closed once the response is complete.
 //! Roots of trust are read for the first `https` address, and not before.
 
 use std::error::Error;
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
@@ -57,7 +56,7 @@ fn tls(is_secure: bool) -> Result<ClientConfig, rustls::Error> {
     let config =
         ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     if !is_secure {
-        // Trusts nobody, and is never asked to.
+        // Without certificates: it is used for plain connections only.
         let config = config.with_root_certificates(RootCertStore::empty());
         return Ok(config.with_no_client_auth());
     }
@@ -72,22 +71,13 @@ struct Resolver {
 }
 
 /// A name that stands only for addresses that may not be reached.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the name stands for {address}, which is not to be reached under another name or is denied"
+)]
 pub(crate) struct LeadsAstray {
     address: IpAddr,
 }
-
-impl fmt::Display for LeadsAstray {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the name stands for {}, which is not to be reached under another name or is denied",
-            self.address
-        )
-    }
-}
-
-impl Error for LeadsAstray {}
 
 impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {

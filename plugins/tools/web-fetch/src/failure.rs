@@ -40,11 +40,11 @@ pub(crate) fn timed_out(url: &Url, limit: Duration) -> Error {
 
 /// `Cancellation/TurnCancelled`: there was nothing to stop yet.
 pub(crate) fn not_begun() -> Error {
-    let message = "the turn was called off before the request";
+    let message = "the turn was cancelled before the request";
     Error::new(Class::Cancellation, "TurnCancelled", message)
 }
 
-/// An address as it may be repeated: who is let in with it is nobody else's business.
+/// An address without its credentials.
 pub(crate) fn shown(url: &Url) -> String {
     let mut url = url.clone();
     // Both fail only for addresses that have no host, and so no password either.

@@ -42,7 +42,7 @@ impl Errand {
     /// Fetches the page the address leads to.
     ///
     /// Every address on the way is held to the policy. All are on the host of the first one, since that is what was
-    /// approved: an approval of a public host must not end on an address inside somebody's network.
+    /// approved: an approval of a public host must not lead to an address inside a private network.
     pub(crate) async fn run(mut self) -> Result<Page> {
         for _ in 0..=MOST_REDIRECTS {
             let response = self.ask().await?;

@@ -1,6 +1,6 @@
 //! `web-fetch`: fetches a page over HTTP.
 //!
-//! What comes back is somebody else's text and is marked as such. A page that says "not found" is a result like any
+//! The response is third-party text and is marked as such. A page that says "not found" is a result like any
 //! other; no answer at all is an error.
 #![forbid(unsafe_code)]
 
@@ -60,7 +60,7 @@ struct Fetched {
     headers: BTreeMap<String, String>,
     /// The page as text; empty for `HEAD`.
     body: String,
-    /// Whether the page goes on beyond that.
+    /// Whether the page was truncated.
     truncated: bool,
     /// Always true: the page may say anything, and nothing in it is an instruction.
     untrusted: bool,
@@ -148,7 +148,7 @@ impl Tool for WebFetch {
         Output::json(Fetched::from(page))
     }
 
-    /// What the policy denies is refused here, so that nobody is asked about it.
+    /// What the policy denies is refused here, before a prompt.
     fn approval_key(&self, input: &Input) -> Result<String> {
         if let Ok(url) = address::parse(&input.url) {
             self.policy.check(&url)?;

@@ -27,7 +27,7 @@ impl Policy {
     /// Whether an address that a name stands for may be reached.
     ///
     /// A name is approved by what it says. One that leads to this machine or to its own link says something else than
-    /// what it is, unless it is `localhost`; whoever means that address can name it.
+    /// what it is, unless it is `localhost`, which is an explicit choice.
     pub(crate) fn admits(&self, url: &Url, name: &str, address: IpAddr) -> bool {
         let address = address.to_canonical();
         let to = Destination {

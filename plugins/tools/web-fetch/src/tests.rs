@@ -42,7 +42,7 @@ impl Server {
     fn answering(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         Self::new(move |_, stream| {
-            // Whoever does not want all of it may go.
+            // The client may close the connection early.
             let _ = stream.write_all(&bytes);
         })
     }
@@ -56,7 +56,7 @@ impl Server {
         self.heads.recv().unwrap()
     }
 
-    /// How many requests have come that nobody has looked at.
+    /// How many requests were received and not inspected.
     fn unseen(&self) -> usize {
         self.heads.try_iter().count()
     }

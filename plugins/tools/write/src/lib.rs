@@ -1,6 +1,6 @@
 //! `write`: writes a text file of the workspace.
 //!
-//! The text is written beside the file, synced, and then takes its place: whoever reads the file meets the old text or
+//! The text is written beside the file, synced, and then replaces it: a reader sees the old text or
 //! the new one, also after a crash. A file that was there keeps its mode, a new one gets what the umask says.
 //! The file is another one afterwards, so a second name that it had by a hard link keeps the old text.
 #![forbid(unsafe_code)]

@@ -6,12 +6,12 @@ use stud_sdk::interaction::{
     Request, Secret, Select, SelectAnswer, ToolApproval, ToolInput, UserResponse,
 };
 
-use crate::desk::Gone;
 use crate::escape;
 use crate::form;
-use crate::heading::{self, Names};
+use crate::input_router::Gone;
+use crate::prompt_heading::{self, Names};
+use crate::question::{Stop, Talk};
 use crate::reply::{Menu, word_and_note, yes_or_no};
-use crate::talk::{Stop, Talk};
 
 /// Asks until the answer fits the question.
 pub(crate) async fn hold(
@@ -19,7 +19,7 @@ pub(crate) async fn hold(
     request: &Request,
     names: &Names,
 ) -> Result<Answer, Stop> {
-    let heading = heading::of(request, names);
+    let heading = prompt_heading::of(request, names);
     Ok(match &request.payload {
         Payload::Ask(ask) => text(talk, &heading, ask).await?.into(),
         Payload::Approve(approve) => approval(talk, &heading, approve).await?.into(),
@@ -161,7 +161,9 @@ async fn tool_approval(
         Action::Deny => "deny",
         Action::Submit | Action::Cancel => "cancel",
     };
-    if let Some(summary) = form::summary(approval.completed_view.as_ref(), action, &Vec::new()) {
+    if let Some(summary) =
+        form_values::summary(approval.completed_view.as_ref(), action, &Vec::new())
+    {
         talk.remark(&summary);
     }
     Ok(response)
@@ -230,7 +232,9 @@ async fn tool_input(
     let lead = heading + "\n(.cancel calls it off)";
     let values = form::fill_in(talk, lead, input).await?;
     let view = input.completed_view.as_ref();
-    if let Some(summary) = form::summary(view, "submit", &form::shown(input, &values)) {
+    if let Some(summary) =
+        form_values::summary(view, "submit", &form_values::readable(input, &values))
+    {
         talk.remark(&summary);
     }
     Ok(UserResponse {

@@ -1,12 +1,12 @@
 //! A form, filled in field by field.
 
-use stud_sdk::Value;
-use stud_sdk::interaction::{CompletedView, Field, FieldType, Section, ToolInput};
+use form_values::Values;
+use stud_sdk::interaction::{Field, FieldType, Section, ToolInput};
 use zeroize::Zeroizing;
 
 use crate::field;
-use crate::talk::{Stop, Talk};
-use crate::{escape, heading};
+use crate::question::{Stop, Talk};
+use crate::{escape, prompt_heading};
 
 /// What leaves out a section that may be left out.
 const SKIP: &str = ".skip";
@@ -16,9 +16,6 @@ const CLEAR: &str = ".clear";
 
 /// What ends a text of several lines.
 const LAST_LINE: &str = ".";
-
-/// The values by field id.
-pub(crate) type Values = Vec<(String, Value)>;
 
 /// Goes through the form from top to bottom. `lead` stands above it.
 pub(crate) async fn fill_in(
@@ -37,47 +34,6 @@ pub(crate) async fn fill_in(
         values.extend(filling.section(section).await?);
     }
     Ok(values)
-}
-
-/// The line a tool wants shown once its prompt is answered.
-pub(crate) fn summary(
-    view: Option<&CompletedView>,
-    action: &str,
-    shown: &Values,
-) -> Option<String> {
-    let template = view?.summary_template.as_deref()?;
-    let mut rest = template;
-    let mut summary = String::new();
-    while let Some((before, from)) = rest.split_once("{{") {
-        summary.push_str(before);
-        let Some((name, after)) = from.split_once("}}") else {
-            rest = from;
-            summary.push_str("{{");
-            break;
-        };
-        match name.trim() {
-            "action" => summary.push_str(action),
-            id => {
-                let value = shown.iter().find(|(name, _)| name == id);
-                let value = value.and_then(|(_, value)| value.as_str());
-                summary.push_str(value.unwrap_or_default());
-            }
-        }
-        rest = after;
-    }
-    Some(summary + rest)
-}
-
-/// The values as a person reads them.
-pub(crate) fn shown(input: &ToolInput, values: &Values) -> Values {
-    let shown = values.iter().filter_map(|(id, value)| {
-        let field = input
-            .input_schema
-            .all_fields()
-            .find(|field| field.id == *id)?;
-        Some((id.clone(), field::shown(field, value).into()))
-    });
-    shown.collect()
 }
 
 struct Filling<'a> {
@@ -101,7 +57,7 @@ impl Filling<'_> {
             self.add(&escape::line(title));
         }
         if let Some(description) = description {
-            self.lead.push_str(&heading::quoted(description));
+            self.lead.push_str(&prompt_heading::quoted(description));
         }
     }
 
@@ -131,7 +87,7 @@ impl Filling<'_> {
 
     /// The field's value under its id, or no value where a blank control has none; nothing when its section is left out.
     async fn field(&mut self, field: &Field, may_skip: bool) -> Result<Option<Values>, Stop> {
-        let filled_in = self.filled_in(field);
+        let filled_in = form_values::filled_in(self.input, field);
         let error = self.input.field_errors.get(&field.id);
         let own_heading = field::heading(field, error.map(String::as_str));
         self.add(&own_heading);
@@ -152,29 +108,17 @@ impl Filling<'_> {
                     }
                 },
             };
-            if let Some(why) = field::flaw(field, value.as_ref()) {
+            if let Some(why) = form_values::flaw(field, value.as_ref()) {
                 self.talk.correct(&why);
                 continue;
             }
             let value = match value {
-                Some(value) if !field::is_empty(Some(&value)) => Some(value),
-                _ => field::empty_value(field),
+                Some(value) if !form_values::is_empty(Some(&value)) => Some(value),
+                _ => form_values::empty_value(field),
             };
             let value = value.map(|value| (field.id.clone(), value));
             return Ok(Some(value.into_iter().collect()));
         }
-    }
-
-    /// What stands in the field from the start: what the person typed before, or else the field's own default.
-    fn filled_in<'f>(&self, field: &'f Field) -> Option<&'f Value>
-    where
-        Self: 'f,
-    {
-        let before = self.input.input_schema.initial_values.as_ref();
-        let value = before
-            .and_then(|values| values.get(&field.id))
-            .or(field.default_value.as_ref());
-        value.filter(|value| field::fits(field, value) && !field::is_empty(Some(value)))
     }
 
     async fn typed(

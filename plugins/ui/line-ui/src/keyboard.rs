@@ -37,7 +37,7 @@ impl Keyboard {
     /// Waits until there is something to read or the input is at its end; false once the other end of `hang_up` is
     /// closed.
     ///
-    /// Nothing is taken from the input, so whoever listens after a hang-up misses nothing.
+    /// Nothing is consumed from the input, so a later reader misses nothing.
     pub(crate) fn wait(&self, hang_up: &PipeReader) -> bool {
         let mut watched = [
             PollFd::new(hang_up, PollFlags::IN),

@@ -9,15 +9,15 @@ mod escape;
 mod keyboard;
 mod draft;
 mod screen;
-mod desk;
-mod talk;
+mod input_router;
+mod question;
 mod reply;
-mod heading;
+mod prompt_heading;
 mod field;
 mod form;
 mod dialog;
-mod errands;
-mod news;
+mod session_input;
+mod event_text;
 mod replay;
 mod devices;
 
@@ -29,15 +29,15 @@ use stud_sdk::interaction::{Action, Answer, UserResponse};
 use stud_sdk::ui::{Event, Interactor, Payload, Request, Response, Subscriber, ui};
 use stud_sdk::{Class, Config, Cx, CxExt as _, Error, Host, Result, Schema};
 
-use desk::{Desk, Gone};
 use devices::Devices;
 use draft::Draft;
-use errands::LineUiInputEnded;
-use heading::Names;
+use event_text::News;
+use input_router::{Desk, Gone};
 use keyboard::Keyboard;
-use news::News;
+use prompt_heading::Names;
+use question::{Stop, Talk};
 use screen::{Look, Screen};
-use talk::{Stop, Talk};
+use session_input::LineUiInputEnded;
 
 /// The plugin's id, by which other interactors' answers are told from its own.
 const ID: &str = "line-ui";
@@ -82,7 +82,7 @@ struct LineUi {
     presence: Mutex<Presence>,
 }
 
-/// Whether there is anybody at the desk.
+/// Whether the desk is open.
 #[derive(Default)]
 struct Presence {
     active: bool,
@@ -123,7 +123,7 @@ impl LineUi {
 
     /// Begins to read, if there is a session to read for.
     ///
-    /// Without one, input is none of this plugin's business: `stud plugin list` inside a shell's `while read` loop must
+    /// Without one, this plugin must not read the input: `stud plugin list` inside a shell's `while read` loop must
     /// leave the loop's input alone.
     fn activate(&self) -> Result<()> {
         self.lock().active = true;
@@ -155,7 +155,7 @@ impl LineUi {
         let (host, served) = (self.host.clone(), desk.clone());
         let errands = thread::Builder::new()
             .name("line-ui-errands".to_owned())
-            .spawn(move || errands::run(&served, &host))?;
+            .spawn(move || session_input::run(&served, &host))?;
         Ok(Sitting {
             desk,
             _hang_up: hang_up,
@@ -172,13 +172,13 @@ impl LineUi {
         };
         if let Some(sitting) = sitting {
             sitting.desk.close();
-            // A closed desk keeps nobody waiting, so this thread ends as soon as it has said what it had to say.
+            // A closed desk blocks no caller, so this thread ends as soon as its output is written.
             let _ = sitting.errands.join();
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Presence> {
-        // Either there is a desk or there is none, whatever panicked.
+        // The desk is open or closed, whatever panicked.
         self.presence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -227,7 +227,7 @@ impl Interactor for LineUi {
                 talk.give_up(why);
                 Response::dismissed(&request)
             }
-            // Called off: what is returned is not used, and the end of `talk` takes the question off the screen.
+            // Cancelled: the returned value is ignored, and the end of `talk` removes the question from the screen.
             Err(_) => Response::dismissed(&request),
         })
     }
@@ -245,11 +245,11 @@ fn refusal(request: &Request) -> Response {
     match &request.payload {
         Payload::ToolInput(_) => Response::accepted(request, Answer::ToolInput(cancel)),
         Payload::ToolApproval(_) => Response::accepted(request, Answer::ToolApproval(cancel)),
-        _ => Response::rejected(request, "called off at the prompt"),
+        _ => Response::rejected(request, "cancelled at the prompt"),
     }
 }
 
-/// Reads whatever comes until nobody wants it. It holds nothing that would keep the plugin alive.
+/// Reads input until the desk is closed. It owns nothing that would keep the plugin alive.
 fn listen(keyboard: &Keyboard, desk: &Weak<Desk>, hang_up: &PipeReader) {
     let mut draft = Draft::default();
     while keyboard.wait(hang_up) {

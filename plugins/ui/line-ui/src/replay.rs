@@ -1,4 +1,4 @@
-//! What was said before: shown when a session is taken up again, before anybody is invited to type.
+//! What was said before: shown when a session is resumed, before the input prompt.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use stud_sdk::host::session::{Page, TranscriptRecord};
 use stud_sdk::{Host, Result};
 
 use crate::escape;
-use crate::heading::quoted;
+use crate::prompt_heading::quoted;
 use crate::screen::{Screen, Tone};
 
 /// As many messages as a person would read again.
@@ -34,7 +34,7 @@ pub(crate) fn show(screen: &Screen, host: &Host) {
     if !is_on_its_way.is_ok_and(|snapshot| snapshot.extensions.loaded.is_empty()) {
         return;
     }
-    // Who cannot be told what was said can still go on.
+    // Who cannot be told what was said can still continue.
     if let Ok(past) = read(host) {
         past.tell(screen);
     }
@@ -46,7 +46,7 @@ fn read(host: &Host) -> Result<Past> {
     loop {
         let limit = Some(PAGE);
         let page = host.session().read(Page { after_seq, limit });
-        let page = crate::errands::wait(page)?;
+        let page = crate::session_input::wait(page)?;
         for record in &page.records {
             past.take(record);
         }

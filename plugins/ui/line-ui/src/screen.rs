@@ -53,10 +53,10 @@ pub(crate) struct Screen {
     /// Whether both streams end on the same rows.
     shares_rows: bool,
     notes_are_seen: bool,
-    state: Mutex<State>,
+    state: Mutex<ScreenState>,
 }
 
-struct State {
+struct ScreenState {
     text: Output,
     notes: Output,
     /// Whether the assistant's last line still has to be ended.
@@ -81,7 +81,7 @@ impl Screen {
             look,
             shares_rows: text.is_terminal && notes.is_terminal,
             notes_are_seen: notes.is_terminal,
-            state: Mutex::new(State {
+            state: Mutex::new(ScreenState {
                 text,
                 notes,
                 text_is_open: false,
@@ -153,7 +153,7 @@ impl Screen {
         state.row = Row::Notes;
     }
 
-    /// Invites the person to type, unless something is going on.
+    /// Shows the input prompt, unless the session is busy.
     pub(crate) fn invite(&self) {
         self.invite_in(&mut self.lock());
     }
@@ -188,7 +188,7 @@ impl Screen {
         self.invite_in(&mut state);
     }
 
-    fn invite_in(&self, state: &mut State) {
+    fn invite_in(&self, state: &mut ScreenState) {
         if !self.look.invites || state.invited || !state.busy.is_empty() {
             return;
         }
@@ -212,13 +212,13 @@ impl Screen {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ScreenState> {
         // A panic while it was held can only have left a row unfinished.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl ScreenState {
     /// Writes and flushes, so that a reader gets each piece whole and at once.
     fn write_text(&mut self, text: &str) {
         let writer = &mut self.text.writer;
@@ -228,7 +228,7 @@ impl State {
         if let Err(error) = written
             && !self.text_is_lost
         {
-            // Said once: whoever read the output has gone, and will not come back.
+            // Reported once: the reader of the output is gone.
             self.text_is_lost = true;
             self.write_note(&format!(
                 "the assistant's text cannot be written: {error}\n"

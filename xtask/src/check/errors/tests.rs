@@ -96,6 +96,14 @@ fn a_missing_page_or_case_is_a_problem() {
 }
 
 #[test]
+fn a_test_that_observes_the_code_stands_for_its_case() {
+    let case = case_path("Session/Closed");
+    let test = "#[test]\nfn f() { covers!(CLOSED, error); }";
+    let changes = [(&*case, None), ("tests/a.rs", Some(test))];
+    assert_eq!(found(&changes), Vec::<String>::new());
+}
+
+#[test]
 fn an_unfinished_page_is_a_problem() {
     let page = page_path("Session/Closed");
     only_problem(

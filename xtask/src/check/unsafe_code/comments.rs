@@ -46,7 +46,7 @@ fn has_reason(lines: &[&str], code: &[&str], at: usize) -> bool {
     false
 }
 
-/// Whether the statement goes on after this line, or the line is an attribute.
+/// Whether the statement continues after this line, or the line is an attribute.
 fn is_continued(line: &str) -> bool {
     let line = line.trim();
     let is_attribute = line.starts_with("#[") && line.ends_with(']');

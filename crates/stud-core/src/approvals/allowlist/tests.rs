@@ -59,7 +59,7 @@ fn runs(entries: &[&str], line: &str) -> bool {
     runs_in(nowhere, entries, &json!({"command": line}))
 }
 
-/// Entries of a list that somebody may have, for the corpus of command lines.
+/// Plausible allowlist entries, for the corpus of command lines.
 const LISTED: [&str; 13] = [
     "bash(ls *)",
     "bash(git status)",

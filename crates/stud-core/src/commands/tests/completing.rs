@@ -159,10 +159,7 @@ fn a_plugin_that_hangs_is_named_and_not_asked_again() {
         ("SuppressedError", &json!("stuck-command"))
     );
     let cause: Value = serde_json::from_str(payload["cause"].as_str().unwrap()).unwrap();
-    assert_eq!(
-        (&cause["class"], &cause["code"]),
-        (&json!("ToolTransient"), &json!("ExecutionTimeout"))
-    );
+    stud_observed::covers!(EXECUTION_TIMEOUT, cause);
     was_asked.recv().unwrap();
     assert_eq!(at_end(&room, "/stuck x"), [""; 0]);
     assert!(was_asked.try_recv().is_err());

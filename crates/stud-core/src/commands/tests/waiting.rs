@@ -161,7 +161,7 @@ fn one_that_gives_up_waiting_leaves_the_line() {
 #[test]
 fn the_end_of_the_session_ends_running_waiting_and_later_commands() {
     let room = room();
-    // It ignores that it is called off, and blocks the thread it runs on.
+    // It ignores its cancellation, and blocks the thread it runs on.
     let (begun, release) = held(&room, "stuck-command", "stuck");
     room.add("b-command", "b", |_| {});
     let mut stuck = pin!(room.dispatch("stuck", "".into()));

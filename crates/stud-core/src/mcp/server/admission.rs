@@ -7,15 +7,15 @@ use std::time::Duration;
 use stud_contract_meta::Result;
 use stud_host_api::metrics::McpServerInfo;
 
-use super::{Server, Trust};
-use crate::executor::{block_on, spawn, unless};
-use crate::mcp::catalog::Stock;
+use super::{Server, TrustState};
+use crate::executor::{block_on, or_cancelled, spawn};
+use crate::mcp::catalog::ServerCatalog;
 use crate::mcp::fingerprint;
 use crate::mcp::registration;
 use crate::mcp::sanitize::shown;
 use crate::mcp::tools::RemoteTools;
 use crate::sync::lock;
-use crate::timeout::rest;
+use crate::timeout::sleep;
 
 /// A server that says that its lists have changed is looked at this often at most.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -25,11 +25,11 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// `Session/MCPUntrusted` if somebody says no, or nobody is there to ask.
-    pub(super) async fn admit(&self, stock: Stock) -> Result<()> {
+    /// `Session/MCPUntrusted` if the user denies it, or no interactor is attached.
+    pub(super) async fn admit(&self, stock: ServerCatalog) -> Result<()> {
         let seen = fingerprint::of_tools(&stock.tools);
         let trust = lock(&self.state).trust.clone();
-        if let Trust::Listed(scope, mut entry) = trust {
+        if let TrustState::Listed(scope, mut entry) = trust {
             let known = entry.tools.clone().unwrap_or_default();
             let changes = changes(&known, &seen);
             let is_first = entry.tools.is_none() || entry.fingerprint.is_none();
@@ -56,7 +56,7 @@ impl Server {
         Ok(())
     }
 
-    fn offer(&self, stock: Stock) {
+    fn offer(&self, stock: ServerCatalog) {
         let Some(server) = self.this.upgrade() else {
             return;
         };
@@ -77,7 +77,7 @@ impl Server {
         {
             let mut state = lock(&self.state);
             state.tools = None;
-            state.stock = Stock::default();
+            state.stock = ServerCatalog::default();
         }
         registration::withdraw(self);
         self.show();
@@ -116,7 +116,7 @@ impl Server {
 
     async fn look_again(&self) {
         let means = &self.means;
-        let _ = unless(&means.over, rest(&*means.timer, PAUSE)).await;
+        let _ = or_cancelled(&means.over, sleep(&*means.timer, PAUSE)).await;
         let _pass = self.gate.enter().await;
         let link = {
             let mut state = lock(&self.state);
@@ -136,7 +136,7 @@ impl Server {
     }
 }
 
-/// What is not as it was, in words. A tool that is gone harms nobody.
+/// What is not as it was, in words. A tool that is gone is harmless.
 fn changes(known: &BTreeMap<String, String>, seen: &BTreeMap<String, String>) -> Vec<String> {
     const SHOWN: usize = 10;
     let all = seen

@@ -8,20 +8,20 @@ use stud_contract_meta::{Error, Result};
 use stud_host_api::metrics::McpStatus;
 
 use super::{Link, Server};
-use crate::executor::{block_on, spawn, unless};
+use crate::executor::{block_on, or_cancelled, spawn};
 use crate::ledger::closed;
 use crate::mcp::connection::Connection;
 use crate::mcp::reconnect::chance;
 use crate::mcp::sanitize::shown;
 use crate::platform;
 use crate::sync::lock;
-use crate::timeout::rest;
+use crate::timeout::sleep;
 
 /// A connection that held for so long counts as one, and the attempts begin anew after it. In nanoseconds.
 const HELD: u64 = 5_000_000_000;
 
 impl Server {
-    /// A connection is gone. Whoever notices first sets off the attempts to have another one.
+    /// A connection is gone. The first task that notices starts the reconnection attempts.
     pub(in crate::mcp) fn lost(&self, generation: u64, why: &str) {
         let why = self.means.books.redactor.text(why).into_owned();
         {
@@ -66,7 +66,7 @@ impl Server {
             });
             means.audit("MCPReconnectAttempt", facts);
             if !pause.is_zero() {
-                let rested = unless(&means.over, rest(&*means.timer, pause)).await;
+                let rested = or_cancelled(&means.over, sleep(&*means.timer, pause)).await;
                 rested.ok_or_else(closed)?;
             }
             lock(&self.state).attempts = attempt;
@@ -96,7 +96,7 @@ impl Server {
         Err(self.given_up(error))
     }
 
-    /// Those who wait are told the same. Whoever comes later may try once more.
+    /// All waiters get the same error. Later callers may try again.
     fn given_up(&self, error: Error) -> Error {
         {
             let mut state = lock(&self.state);

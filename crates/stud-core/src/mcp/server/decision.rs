@@ -7,15 +7,15 @@ use stud_contract_interaction::{Answer, Confirm, Payload};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::{codes, printable};
 
-use super::{Server, Trust};
+use super::{Server, TrustState};
 use crate::mcp::config::Transport;
-use crate::mcp::trust::{Entry, Standing};
+use crate::mcp::trust::{TrustEntry, TrustStanding};
 use crate::platform;
 use crate::plugin_scope::Scope;
 use crate::sync::lock;
 
 impl Server {
-    /// Lets nobody further who may not connect. A server that nobody has decided about is asked about.
+    /// Stops a server that may not be connected to. An undecided server raises a prompt.
     ///
     /// # Errors
     ///
@@ -23,9 +23,9 @@ impl Server {
     pub(super) async fn settle_trust(&self) -> Result<()> {
         let decided = lock(&self.state).trust.clone();
         match decided {
-            Trust::Listed(..) | Trust::Once | Trust::Bundled => return Ok(()),
-            Trust::Refused => return Err(self.untrusted("you said no to it in this session")),
-            Trust::Unknown => {}
+            TrustState::Listed(..) | TrustState::Once | TrustState::Bundled => return Ok(()),
+            TrustState::Refused => return Err(self.untrusted("you said no to it in this session")),
+            TrustState::Unknown => {}
         }
         let Some(question) = self.standing()? else {
             return Ok(());
@@ -39,29 +39,33 @@ impl Server {
     /// Looks whether it is trusted; gives what the person is asked if it is not.
     pub(in crate::mcp) fn standing(&self) -> Result<Option<String>> {
         if self.config.scope == Scope::Bundled {
-            self.decide(Trust::Bundled, "trusted", Some("bundled"));
+            self.decide(TrustState::Bundled, "trusted", Some("bundled"));
             return Ok(None);
         }
         let standing = self.means.lists.standing(self.id(), &self.fingerprint)?;
         let asked = match standing {
-            Standing::Trusted(scope, entry) => {
-                self.decide(Trust::Listed(scope, entry), "trusted", Some(scope.as_str()));
+            TrustStanding::Trusted(scope, entry) => {
+                self.decide(
+                    TrustState::Listed(scope, entry),
+                    "trusted",
+                    Some(scope.as_str()),
+                );
                 return Ok(None);
             }
-            Standing::Unknown => "Trust",
-            Standing::Changed => {
+            TrustStanding::Unknown => "Trust",
+            TrustStanding::Changed => {
                 "You trusted it when it was started or reached in another way. Trust"
             }
         };
-        self.decide(Trust::Unknown, "unknown", None);
+        self.decide(TrustState::Unknown, "unknown", None);
         Ok(Some(self.question(asked)))
     }
 
-    /// Asks the person, or whoever decided in advance. Gives whether the yes is to be kept.
+    /// Asks the user, or applies the decision made in advance. Returns whether an approval is to be remembered.
     pub(super) async fn ask(&self, question: String) -> Result<bool> {
         let means = &self.means;
         if means.yolo {
-            self.decide(Trust::Once, "trusted", Some("session"));
+            self.decide(TrustState::Once, "trusted", Some("session"));
             return Ok(false);
         }
         if !means.prompts.is_attended() {
@@ -76,7 +80,7 @@ impl Server {
         match response.answer(&payload) {
             Ok(Some(Answer::Confirm(answer))) if answer.confirmed => Ok(true),
             _ => {
-                self.decide(Trust::Refused, "untrusted", None);
+                self.decide(TrustState::Refused, "untrusted", None);
                 Err(self.untrusted("you said no to it in this session"))
             }
         }
@@ -85,26 +89,26 @@ impl Server {
     /// Keeps a yes, where the server is configured. One that cannot be kept holds for the session.
     pub(super) fn grant(&self) {
         let scope = self.config.scope;
-        let entry = Entry::new(self.id(), self.fingerprint.clone(), platform::now());
+        let entry = TrustEntry::new(self.id(), self.fingerprint.clone(), platform::now());
         self.keep(scope, entry);
     }
 
-    pub(super) fn keep(&self, scope: Scope, entry: Entry) {
+    pub(super) fn keep(&self, scope: Scope, entry: TrustEntry) {
         let means = &self.means;
         means.audit_trust(self.id(), "trusted", Some(scope.as_str()));
         match means.lists.put(scope, entry.clone()) {
-            Ok(()) => lock(&self.state).trust = Trust::Listed(scope, entry),
+            Ok(()) => lock(&self.state).trust = TrustState::Listed(scope, entry),
             Err(error) => {
                 let reason = "the MCP server is trusted for this session only";
                 means.suppress(reason, &error);
-                self.decide(Trust::Once, "trusted", Some("session"));
+                self.decide(TrustState::Once, "trusted", Some("session"));
             }
         }
     }
 
     /// Forgets what was decided, so that the next use asks as the first one did.
     pub(in crate::mcp) async fn forget(&self) {
-        lock(&self.state).trust = Trust::Unknown;
+        lock(&self.state).trust = TrustState::Unknown;
         let _pass = self.gate.enter().await;
         let link = lock(&self.state).link.take();
         self.withdraw();
@@ -115,7 +119,7 @@ impl Server {
         self.set_status(stud_host_api::metrics::McpStatus::Disconnected, None);
     }
 
-    fn decide(&self, trust: Trust, decision: &str, scope: Option<&str>) {
+    fn decide(&self, trust: TrustState, decision: &str, scope: Option<&str>) {
         self.means.audit_trust(self.id(), decision, scope);
         lock(&self.state).trust = trust;
     }
@@ -152,10 +156,10 @@ impl Server {
         )
     }
 
-    /// Nobody is there who could be asked.
+    /// No interactor is attached.
     pub(in crate::mcp) fn unattended(&self) -> Error {
         self.untrusted(
-            "nobody has decided to trust it, and nobody is there to ask; run with a UI, or with `--yolo` to trust it \
+            "it was never approved, and no interactive UI is attached to ask; run with a UI, or with `--yolo` to trust it \
              this once",
         )
     }

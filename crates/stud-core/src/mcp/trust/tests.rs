@@ -8,21 +8,21 @@ fn lists(folder: &Path, with_project: bool) -> TrustLists {
     }
 }
 
-fn entry(id: &str, fingerprint: &str) -> Entry {
+fn entry(id: &str, fingerprint: &str) -> TrustEntry {
     let now = SystemTime::UNIX_EPOCH + Duration::from_millis(1234);
-    Entry::new(id, fingerprint.to_owned(), now)
+    TrustEntry::new(id, fingerprint.to_owned(), now)
 }
 
 #[test]
 fn a_decision_holds_for_what_it_was_made_about() {
     let folder = tempfile::tempdir().unwrap();
     let lists = lists(folder.path(), true);
-    assert_eq!(lists.standing("s", "one").unwrap(), Standing::Unknown);
+    assert_eq!(lists.standing("s", "one").unwrap(), TrustStanding::Unknown);
     lists.put(Scope::Global, entry("s", "one")).unwrap();
-    let trusted = Standing::Trusted(Scope::Global, entry("s", "one"));
+    let trusted = TrustStanding::Trusted(Scope::Global, entry("s", "one"));
     assert_eq!(lists.standing("s", "one").unwrap(), trusted);
-    assert_eq!(lists.standing("s", "two").unwrap(), Standing::Changed);
-    assert_eq!(lists.standing("t", "one").unwrap(), Standing::Unknown);
+    assert_eq!(lists.standing("s", "two").unwrap(), TrustStanding::Changed);
+    assert_eq!(lists.standing("t", "one").unwrap(), TrustStanding::Unknown);
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn a_decision_written_by_hand_holds_for_whatever_is_there() {
     std::fs::create_dir_all(folder.path().join("home")).unwrap();
     std::fs::write(&lists.global, text).unwrap();
     let standing = lists.standing("s", "any").unwrap();
-    assert!(matches!(standing, Standing::Trusted(Scope::Global, _)));
+    assert!(matches!(standing, TrustStanding::Trusted(Scope::Global, _)));
 }
 
 #[test]
@@ -46,8 +46,8 @@ fn what_is_forgotten_is_gone_from_both_lists() {
     }
     assert!(lists.forget("s").unwrap());
     assert!(!lists.forget("s").unwrap());
-    assert_eq!(lists.standing("s", "one").unwrap(), Standing::Unknown);
-    assert_ne!(lists.standing("a", "one").unwrap(), Standing::Unknown);
+    assert_eq!(lists.standing("s", "one").unwrap(), TrustStanding::Unknown);
+    assert_ne!(lists.standing("a", "one").unwrap(), TrustStanding::Unknown);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use stud_contract_meta::{
 };
 
 use super::*;
-use crate::activate::Life;
+use crate::identity::Life;
 
 fn plugin(id: &str, scope: Scope, kind: Kind, members: Value) -> Identity {
     let ext_id = ExtId::parse(id).unwrap();
@@ -66,7 +66,7 @@ fn plugin(id: &str, scope: Scope, kind: Kind, members: Value) -> Identity {
         manifest: Arc::new(manifest),
         members: Arc::new(members),
         config: json!({}),
-        kept: Map::new(),
+        core_config: Map::new(),
         life: Life::default(),
     }
 }

@@ -47,7 +47,7 @@ fn several<T>(heard: &Receiver<T>, count: usize) -> Vec<T> {
 }
 
 /// Everything up to the end, which comes when the last handler is gone.
-fn rest<T>(heard: &Receiver<T>) -> Vec<T> {
+fn drain<T>(heard: &Receiver<T>) -> Vec<T> {
     let mut all = Vec::new();
     loop {
         match heard.recv_timeout(PATIENCE) {
@@ -313,7 +313,7 @@ fn one_that_never_takes_its_tokens_gets_no_more_and_is_reported() {
 
     // Its handler goes away once it returns, and with it the channel.
     gate.open.send(()).unwrap();
-    assert_eq!(rest(&heard), ["first"]);
+    assert_eq!(drain(&heard), ["first"]);
     let spoken = bench.collector.snapshot().tokens.output_total;
     assert_eq!(spoken, PENDING_TOKENS as u64 + 3);
 }
@@ -429,8 +429,8 @@ fn closing_ends_all_of_one_plugin_and_none_of_another() {
     bench.rename("/a");
     bench.pass(DEBOUNCE_MS);
     assert_eq!(heard_so_far(&bench, &heard), [cwd("/a")]);
-    // Its handlers are gone, so nobody is left who could send.
-    assert_eq!(rest(&heard_closed), []);
+    // Its handlers are gone, so there is no sender left.
+    assert_eq!(drain(&heard_closed), []);
     drop(kept);
 }
 
@@ -459,7 +459,7 @@ fn after_the_end_nobody_is_told_and_nothing_changes() {
     bench.pass(DEBOUNCE_MS);
     drop((tell, late));
     // All handlers are gone, and none was called.
-    assert_eq!(rest(&heard), []);
+    assert_eq!(drain(&heard), []);
     drop(subscriptions);
 }
 

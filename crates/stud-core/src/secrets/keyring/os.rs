@@ -26,7 +26,7 @@ impl Keyring for OsKeyring {
     fn is_there(&self) -> bool {
         static THERE: OnceLock<bool> = OnceLock::new();
         *THERE.get_or_init(|| {
-            // Without a bus there is nobody to ask, and a library that looks for one takes its time.
+            // Without a bus there is no keyring, and a library that looks for one takes long.
             let may_be = cfg!(target_os = "macos")
                 || platform::env_value("DBUS_SESSION_BUS_ADDRESS").is_some();
             may_be && within(PATIENCE, || Entry::store_status().is_ok()).unwrap_or(false)

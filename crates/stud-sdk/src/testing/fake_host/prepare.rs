@@ -126,7 +126,7 @@ impl FakeHost {
         /// # drop(host);
         /// ```
         never_answers() |record| record.script.add(Reaction::Silence);
-        /// Has somebody else answer the prompt that the plugin answers next: its own answer comes too late.
+        /// Has another interactor answer the next prompt first: the plugin's answer comes too late.
         ///
         /// ```
         /// # use stud_sdk::{interaction::{Ask, Request, Response}, testing::{FakeHost, block_on}};

@@ -9,7 +9,7 @@ use stud_contract_meta::Result;
 use stud_contract_tool::{Envelope, Output};
 use stud_contract_ui::{Canvas, Line};
 
-use super::super::record::TURN;
+use super::super::script::TURN;
 use super::{Harness, reply};
 use crate::testing::block_on;
 

@@ -12,7 +12,8 @@ use stud_host_api::session::{
 use stud_host_api::{BoxFuture, refusal};
 
 use super::super::clock;
-use super::super::record::{SESSION, TURN};
+use super::super::record::SESSION;
+use super::super::script::TURN;
 use super::{Services, ready};
 
 impl EventPublisher for Services {

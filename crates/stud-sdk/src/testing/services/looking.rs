@@ -15,7 +15,8 @@ use stud_host_api::resource::{Resource, ResourceFilter, ResourceReader, Resource
 use stud_host_api::workspace::WorkspaceInfo;
 use stud_host_api::{BoxFuture, refusal};
 
-use super::super::record::{Record, SESSION, TURN};
+use super::super::record::{Record, SESSION};
+use super::super::script::TURN;
 use super::{Services, ready};
 
 impl EnvReader for Services {

@@ -43,7 +43,7 @@ struct Staged(PathBuf);
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        // After the move there is nothing left to remove, and nobody waits for a second complaint.
+        // After the move there is nothing left to remove, and a second error would not help.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -83,7 +83,7 @@ fn taken(folder: &Path, what: &str) -> Diagnostic {
     )
     .file(folder)
     .with("path", folder.to_string_lossy())
-    .help("choose another id, make it elsewhere with `--path`, or move away what is there")
+    .help("choose another id, another place with `--path`, or move the existing folder away")
 }
 
 pub(super) fn unwritable(folder: &Path, error: &io::Error) -> Diagnostic {
@@ -93,7 +93,7 @@ pub(super) fn unwritable(folder: &Path, error: &io::Error) -> Diagnostic {
     )
     .file(folder)
     .with("path", folder.to_string_lossy())
-    .help("make it elsewhere with `--path`, or look who may write there")
+    .help("choose another place with `--path`, or check the permissions of this one")
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ fn a_file_that_was_removed_or_replaced_is_opened_again() {
     assert_eq!(numbers(&folder.path().join("moved")), [2]);
     assert_eq!(numbers(&path), [3]);
 
-    // Another file in its place is no reason to go on in the old one.
+    // Another file in its place is no reason to continue in the old one.
     fs::rename(&path, folder.path().join("moved")).unwrap();
     fs::write(&path, "").unwrap();
     harness.sink(&numbered(4)).unwrap();
@@ -94,6 +94,10 @@ const FULL_DISK: &str = "FILE_LOGGER_TEST_FULL_DISK";
 
 #[test]
 fn a_full_disk_tears_one_line_at_most() {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test that runs itself anew says through the environment what to do"
+    )]
     if let Some(path) = env::var_os(FULL_DISK) {
         return fill(Path::new(&path));
     }

@@ -29,7 +29,7 @@ impl Disk for RealDisk {
         let mut builder = DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        // `recursive` is what makes it no error that somebody was faster.
+        // With `recursive` a folder created by another process is not an error.
         builder.recursive(true).create(path)
     }
 
@@ -57,6 +57,10 @@ impl Disk for RealDisk {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
     }
 
     fn names(&self, dir: &Path) -> io::Result<Vec<OsString>> {

@@ -8,7 +8,7 @@ use crate::line;
 /// Enough for the lines below to be all in the first window.
 const ALL: u64 = 1 << 20;
 
-/// A file that nobody writes, and that counts what is read of it.
+/// A read-only file that counts the bytes read.
 struct Bytes {
     bytes: Vec<u8>,
     read: Cell<usize>,

@@ -117,7 +117,7 @@ fn everything_ends_soon_after_something_failed() {
     });
 }
 
-/// Steps that nobody has thought of, with several things going wrong in a row.
+/// Random steps, with several failures in a row.
 #[test]
 fn random_lives() {
     for seed in 0..LIVES {

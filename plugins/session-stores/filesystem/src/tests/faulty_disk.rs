@@ -69,7 +69,7 @@ struct State {
     lives: u64,
     files: Vec<Content>,
     folders: BTreeMap<PathBuf, Names>,
-    /// The files that somebody holds the lock of.
+    /// The locked files.
     locked: Vec<usize>,
 }
 
@@ -166,7 +166,7 @@ impl FaultyDisk {
         Some(state.files[file].held.clone())
     }
 
-    /// Changes a file behind everybody's back.
+    /// Changes a file behind the store's back.
     pub(crate) fn edit(&self, path: &Path, edit: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.state();
         let file = state.file(path).unwrap();
@@ -405,6 +405,17 @@ impl Disk for FaultyDisk {
         self.simply(Deed::Change, |state| {
             state.file(path)?;
             state.change(path, Some(path), None)
+        })
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        self.simply(Deed::Change, |state| {
+            if !state.folder(path)?.held.is_empty() {
+                return Err(ErrorKind::DirectoryNotEmpty.into());
+            }
+            state.change(path, Some(path), None)?;
+            state.folders.remove(path);
+            Ok(())
         })
     }
 

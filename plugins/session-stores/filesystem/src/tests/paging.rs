@@ -41,6 +41,10 @@ impl Disk for Counting {
         RealDisk.remove(path)
     }
 
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        RealDisk.remove_dir(path)
+    }
+
     fn names(&self, dir: &Path) -> io::Result<Vec<OsString>> {
         RealDisk.names(dir)
     }
@@ -210,7 +214,7 @@ fn no_page_needs_the_whole_journal() {
     added.unwrap();
     assert!(read < 3 * MIB, "{read}");
 
-    // A reader that goes on where it was needs no search, and knows its way back.
+    // A reader that continues where it was needs no search, and knows its way back.
     let reader = long.store();
     let mut after = None;
     while let (_, Some(next)) = page(&reader, after, None) {

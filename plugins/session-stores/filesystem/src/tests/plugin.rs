@@ -66,7 +66,7 @@ fn it_claims_what_it_does() {
         manifest["capabilities"],
         json!({
             "journaling": true, "snapshotBytesLimit": 8 * 1024 * 1024,
-            "largeSlotStreaming": false, "concurrentReaders": true,
+            "largeSlotStreaming": false, "concurrentReaders": true, "removal": true,
         })
     );
     let schema = &manifest["configSchema"];
@@ -298,7 +298,7 @@ fn a_manifest_that_is_none_is_drift() {
     ] {
         put_manifest(&home, &text);
         let error = plugin.read_session(SESSION).unwrap_err();
-        assert!(error.is(Class::Session, "ManifestDrift"), "{text}: {error}");
+        stud_observed::covers!(MANIFEST_DRIFT, error);
         assert!(
             error.context()["path"]
                 .as_str()
@@ -410,7 +410,7 @@ fn a_folder_that_may_not_be_read_is_unavailable_and_stops_no_list() {
         |mode| fs::set_permissions(folder(&home), fs::Permissions::from_mode(mode)).unwrap();
     allow(0o000);
     let expected = if fs::read_dir(folder(&home)).is_ok() {
-        // Whoever is root may read everything.
+        // Root may read everything.
         ("", vec![SESSION.to_owned(), "other".to_owned()])
     } else {
         ("StoreUnavailable", vec!["other".to_owned()])

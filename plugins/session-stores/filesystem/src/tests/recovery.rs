@@ -68,7 +68,7 @@ fn a_sync_that_failed_is_not_tried_again() {
     assert_eq!(disk.done().len(), before, "nothing touches the disk");
     assert_eq!(read_all(&store), Ok(vec![1, 2]));
 
-    // Whoever opens it again writes once more what the failed sync has lost.
+    // The next writer writes again what the failed sync has lost.
     store.close();
     let store = open(&disk);
     append(&store, 3).unwrap();
@@ -162,7 +162,7 @@ fn a_torn_tail_is_put_aside_and_told_of() {
             bytes.extend(&whole[..whole.len() - 5]);
         });
         let store = open(&disk);
-        // Whoever only reads leaves it alone.
+        // A reader leaves it alone.
         assert_eq!(read_all(&store), Ok(vec![1, 2]));
         assert_eq!(
             disk.content(&file("journal.log")).unwrap().len(),
@@ -262,7 +262,7 @@ fn a_large_batch_is_alone_in_what_may_get_lost() {
     assert_eq!(read_all(&open(&disk)), Ok(vec![1, 2]));
 }
 
-/// What fails leaves the snapshot before, unless nobody knows, and then nothing more is written.
+/// A failure leaves the previous snapshot, unless the state is unknown, and then nothing more is written.
 #[test]
 fn a_snapshot_that_failed_is_not_there() {
     for next in [3, 4] {
@@ -328,7 +328,7 @@ fn an_edited_manifest_keeps_its_slots_if_they_are_the_only_ones() {
     });
     assert_eq!(store.read(SESSION), Ok(stored));
 
-    // With two to choose from, nobody knows.
+    // With two candidates the state is unknown.
     let other = file("state/0123456789abcdef.json");
     let mut added = disk.open(&other, Access::New).unwrap();
     write_all(&mut *added, 0, b"[]\n").unwrap();

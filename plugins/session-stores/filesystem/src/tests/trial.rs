@@ -150,7 +150,7 @@ impl Trial {
             return self.end(self.aftermath);
         }
         self.disk.plan([]);
-        // Nobody who goes on with this store sees a record that it refused.
+        // A user of this store never sees a record that it refused.
         let acknowledged = self
             .batches
             .iter()
@@ -170,7 +170,7 @@ impl Trial {
         self.verify(false);
     }
 
-    /// Compares what is there with what was promised, and goes on from what is there.
+    /// Compares what is there with what was promised, and continues from what is there.
     fn verify(&mut self, lost_power: bool) {
         self.verify_journal(lost_power);
         self.verify_snapshot(lost_power);

@@ -145,11 +145,11 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::Relaxed);
-        // Nobody may be answered over a connection of a server that is gone: another may get its port.
+        // No answer may be sent over a connection of a stopped server: another may get its port.
         for stream in self.shared.seen().streams.drain(..) {
             drop(stream.shutdown(Shutdown::Both));
         }
-        // Whoever waits for a connection gets one, and sees that it is over.
+        // A waiting accept gets a connection, and sees that the server is stopped.
         drop(TcpStream::connect(self.address));
     }
 }

@@ -250,7 +250,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Nobody waits longer than the config says, neither for the first word nor for the next.
+    /// The timeout of the config applies to the first piece and to each next one.
     pub fn silence(&self) -> Outcome {
         for bytes in [Vec::new(), open_stream([&*self.opening])] {
             let server = io(Server::start(move |_| {
@@ -272,7 +272,7 @@ impl Trial {
         Ok(())
     }
 
-    /// A turn that is called off closes its connection.
+    /// A cancelled turn closes its connection.
     pub fn calling_off(&self) -> Outcome {
         let bytes = open_stream([&*self.opening, &(self.delta)("so far")]);
         let server = io(Server::start(move |_| {

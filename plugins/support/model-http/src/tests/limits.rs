@@ -30,7 +30,7 @@ fn an_answer_without_an_end_is_ended() {
 #[test]
 fn a_long_complaint_is_read_in_part() {
     let page = "long ".repeat(1 << 20);
-    let bytes = crate::testing::response("503 Busy", &[], &page);
+    let bytes = response("503 Busy", &[], &page);
     let server = Server::always(bytes).unwrap();
     let error = trial()
         .harness(&server)

@@ -60,6 +60,10 @@ fn a_server_is_trusted_as_the_system_says() {
 #[test]
 #[ignore = "run by the test above"]
 fn asks() {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test that runs itself anew says through the environment what to do"
+    )]
     let address = std::env::var(ADDRESS).unwrap();
     let host = stud_sdk::testing::FakeHost::new().config(json!({"baseURL": address}));
     let harness = stud_sdk::testing::Harness::new(stud_plugin(), host);

@@ -164,10 +164,7 @@ fn a_change_by_somebody_else_is_not_lost() {
     fs::write(ground.path("file"), "somebody's").unwrap();
     change.set("mine".to_owned());
     let error = replace_all(&[change], &cx).unwrap_err();
-    assert_eq!(
-        (error.class(), error.code()),
-        ("ToolTransient", "ResourceBusy")
-    );
+    stud_observed::covers!(RESOURCE_BUSY, error);
     assert_eq!(ground.text("file"), "somebody's");
     assert_eq!(ground.names(), ["file"]);
 }

@@ -89,6 +89,10 @@ fn what_is_no_text_is_replaced() {
 }
 
 #[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the environment of the program is what is looked at"
+)]
 fn a_command_sees_the_environment_of_the_program() {
     let ran = Bench::new().run("printf %s \"$PATH\"");
     assert_eq!(ran["stdout"], std::env::var("PATH").unwrap());
@@ -128,7 +132,7 @@ fn a_blocked_command_is_refused_before_anyone_is_asked() {
     for command in ["touch made", "true; touch made"] {
         let args = json!({"command": command});
         let asked = bench.harness.approval_key("bash", &args).unwrap_err();
-        assert_eq!(super::name(&asked), "ToolTerminal/CommandRejected");
+        stud_observed::covers!(COMMAND_REJECTED, asked);
         assert_eq!(asked.context()["blockedPrefix"], "touch");
         assert_eq!(bench.refused(args), "ToolTerminal/CommandRejected");
     }

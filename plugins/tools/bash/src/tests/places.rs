@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use stud_sdk::json;
 
-use super::{Bench, name};
+use super::Bench;
 
 fn pwd(bench: &Bench, cwd: Option<&str>) -> String {
     let args = match cwd {
@@ -54,7 +54,7 @@ fn a_folder_outside_is_forbidden() {
         let error = bench
             .call(json!({"command": "touch made", "cwd": cwd}))
             .unwrap_err();
-        assert_eq!(name(&error), "ToolTerminal/Forbidden", "{cwd}");
+        stud_observed::covers!(TOOL_FORBIDDEN, error);
         assert_eq!(error.context()["fieldPath"], "/cwd");
     }
     assert!(!elsewhere.path().join("made").exists());

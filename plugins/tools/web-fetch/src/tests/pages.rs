@@ -122,7 +122,7 @@ fn what_is_no_text_is_replaced() {
     assert_eq!(page["body"], "a\u{FFFD}\0\u{FFFD}b");
 }
 
-/// Nobody asked for a compressed page, so what comes compressed is taken as it is.
+/// No compression was requested, so a compressed response is taken as it is.
 #[test]
 fn a_compressed_page_is_not_unpacked() {
     let gzip = b"\x1F\x8B\x08\x00\x00\x00\x00\x00\x00\x03";
@@ -150,7 +150,7 @@ fn no_answer_is_an_error() {
         .local_addr()
         .unwrap();
     let refused = fetch(json!({"url": format!("http://{free}/")})).unwrap_err();
-    assert_eq!(name(&refused), "ToolTerminal/OutputMalformed");
+    stud_observed::covers!(OUTPUT_MALFORMED, refused);
     assert!(refused.message().contains("refused"), "{refused}");
     for bytes in [
         "",

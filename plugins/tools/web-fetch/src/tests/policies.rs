@@ -16,7 +16,7 @@ fn a_denied_host_is_not_connected_to() {
     let url = server.url("/secret");
     let harness = denying("127.0.0.1");
     let asked = harness.approval_key("web-fetch", &json!({"url": url}));
-    assert_eq!(name(&asked.unwrap_err()), "ToolTerminal/NetworkDenied");
+    stud_observed::covers!(NETWORK_DENIED, asked.unwrap_err());
     let error = harness.tool("web-fetch", json!({"url": url})).unwrap_err();
     assert_eq!(name(&error), "ToolTerminal/NetworkDenied");
     assert_eq!(error.context()["host"], "127.0.0.1");

@@ -1,5 +1,8 @@
 use stud_sdk::json;
 
+use form_values::{empty_value, fits, flaw};
+use stud_sdk::interaction::Choice;
+
 use super::*;
 
 fn field(field_type: FieldType) -> Field {

@@ -3,8 +3,9 @@
 use stud_sdk::interaction::{Action, Answer, Payload, Status, ToolInput, UserResponse};
 use stud_sdk::{Value, json};
 
-use super::*;
 use crate::tests::rig::{Rig, answer};
+use form_values::summary;
+use stud_sdk::interaction::CompletedView;
 
 fn asks(schema: Value) -> ToolInput {
     let input = json!({"toolCallId": "c1", "toolName": "fx_form", "inputSchema": schema});

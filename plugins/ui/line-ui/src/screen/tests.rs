@@ -97,7 +97,7 @@ fn everything_that_is_shown_is_escaped() {
     assert_eq!(notes.text(), "c\\u{9b}d\ne\\u{202e}\nf\\r");
 }
 
-/// A pipe that nobody reads any more.
+/// A pipe without a reader.
 struct Broken;
 
 impl Write for Broken {

@@ -332,7 +332,7 @@ fn a_tool_may_be_allowed_denied_and_called_off() {
         approval_scopes: Some(vec![ApprovalScope::Always]),
         ..approval
     };
-    let shown = "? Allow the tool fx_gate to go on?";
+    let shown = "? Allow the tool fx_gate to continue?";
     check(bare, shown, &[("s\na\n", approved(ApprovalScope::Always))]);
 }
 

@@ -163,7 +163,7 @@ fn nobody_is_asked_what_they_cannot_see() {
     assert_eq!(response.status, Status::Dismissed);
     let notes = &rig.notes;
     assert!(
-        notes.text().contains("nobody would see it"),
+        notes.text().contains("the prompt would not be visible"),
         "{}",
         notes.text()
     );
