@@ -26,20 +26,29 @@ let current = null;
 let tail = TAIL;
 // The number of the last opening, so that a slow one does not come before a later one.
 let opening = 0;
-// Whether the session in view was closed by somebody.
+// Whether the session in view was closed by another client.
 let closed = false;
+// Resolves when a new connection has subscribed to the session in view again: the server takes nothing for a session
+// from a connection that has not subscribed to it.
+let joined = Promise.resolve();
 
 const transcript = new Transcript({
-  answer: (frame) => wire.ask({ ...frame, sessionId: current }),
+  answer: (frame) => answer({ ...frame, sessionId: current }),
   isMine: (clientId) => clientId === wire.clientId,
   enable: () => setInteractive(true),
 });
-const dock = new Dock((frame) => wire.ask(frame));
+const dock = new Dock(answer);
 const sessions = new Sessions({ wire, open: (id) => { location.hash = `#/s/${id}`; }, deleted: (id) => gone(id) });
 const composer = new Composer({ wire, say, stop, session: () => current });
 
+async function answer(frame) {
+  await joined;
+  return wire.ask(frame);
+}
+
 async function say(text) {
   try {
+    await joined;
     if (!current) {
       const created = await wire.ask({ type: 'session_create' });
       await show(created.sessionId, created);
@@ -169,22 +178,24 @@ wire.addEventListener('frame', ({ detail: frame }) => {
   }
 });
 
-wire.addEventListener('ready', async () => {
+// Takes part in the session in view again, over a new connection.
+async function rejoin() {
+  dock.clear();
+  try {
+    // The server may have been started again meanwhile.
+    await wire.ask({ type: 'session_create', sessionId: current });
+    await subscribe({ sinceSeq: transcript.lastSeq });
+  } catch (error) {
+    transcript.problem(error.message);
+  }
+}
+
+wire.addEventListener('ready', () => {
   by('connection').hidden = true;
   document.body.dataset.connected = 'true';
   sessions.refresh();
-  if (current) {
-    dock.clear();
-    try {
-      // The server may have been started again meanwhile.
-      await wire.ask({ type: 'session_create', sessionId: current });
-      await subscribe({ sinceSeq: transcript.lastSeq });
-    } catch (error) {
-      transcript.problem(error.message);
-    }
-  } else {
-    route();
-  }
+  if (current) joined = rejoin();
+  else route();
 });
 
 wire.addEventListener('lost', async ({ detail }) => {
