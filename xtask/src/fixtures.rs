@@ -37,12 +37,23 @@ pub(crate) fn build(workspace: &Workspace, release: bool) -> Result<Vec<PathBuf>
     let root = &workspace.root;
     let mut artifacts = Vec::new();
 
-    let mut args: Vec<&str> = Vec::new();
-    for package in members(&workspace.packages) {
-        args.extend(["--package", &package.id]);
+    // For tests, all is built with the features that the test runner unifies: with those of the plugins alone, each
+    // of the two would build the libraries of the other anew. Asking for examples makes cargo count the features of
+    // dev-dependencies, as it does for tests.
+    let mut args: Vec<&str> = Vec::from([
+        "--workspace",
+        "--all-features",
+        "--lib",
+        "--bins",
+        "--examples",
+    ]);
+    if release {
+        args = vec!["--release"];
+        for package in members(&workspace.packages) {
+            args.extend(["--package", &package.id]);
+        }
     }
-    if !args.is_empty() {
-        args.extend(release.then_some("--release"));
+    if !release || args.len() > 1 {
         artifacts.extend(cargo::build(root, &args)?);
     }
     for manifest in outsiders(workspace)? {

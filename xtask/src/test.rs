@@ -152,11 +152,9 @@ impl Step {
         match self {
             Self::Check => check::run(&[]),
             Self::Fixtures => {
+                // The program itself, which black-box tests run, and servers it talks to are built with them.
                 let libraries = fixtures::build(workspace, /*release*/ false)?;
                 println!("{} plugin libraries are ready", libraries.len());
-                // Black-box tests run the program itself, and servers it talks to.
-                let programs = ["--package", "stud", "--package", "mcp-server"];
-                crate::cargo::build(&workspace.root, &programs)?;
                 reference::install(&workspace.target_dir);
                 browser::install(&workspace.target_dir);
                 Ok(())
