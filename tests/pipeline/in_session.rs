@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use stud_abi::CancellationToken;
+use stud_abi::{CallContext, CancellationToken};
 use stud_contract_interaction::{Request, Response};
 use stud_contract_meta::Result;
 use stud_core::assistant::converse;
@@ -17,6 +17,7 @@ use stud_core::limits::Limits;
 use stud_core::report::PluginReport;
 use stud_core::startup::prepare;
 use stud_diagnostics::{Diagnostic, render};
+use stud_host_api::events::{EventType, core_event_types};
 use stud_tests::{Core, World};
 
 use super::install;
@@ -78,6 +79,45 @@ fn state_of_another_version_is_rejected() {
     let refused = launched.reload(&core.ground, "host-probe").unwrap_err();
     stud_observed::covers!(SLOT_DRIFT_REJECTED, render::json(&refused));
     launched.session.close().unwrap();
+}
+
+#[test]
+fn a_plugin_finds_every_event_with_its_owner_and_its_schema() {
+    let world = World::new();
+    probe(&world, "1.0.0", &json!({"call": "events.list"}));
+    let other = "home/commands/probe-command/libprobe_command.so";
+    install(&world, "probe-command", other, |_| {});
+    let launched = begin(&world.core(vec![]));
+
+    let plugins = launched.session.plugins();
+    let plugin = plugins.get("host-probe").unwrap();
+    let none = json!({});
+    let listed = plugin.execute("probe", &none, CallContext::detached());
+    let listed = block_on(listed).unwrap().into_result().unwrap();
+    let types: Vec<EventType> = serde_json::from_str(listed.value().as_str().unwrap()).unwrap();
+
+    let (of_core, declared): (Vec<_>, Vec<_>) =
+        types.into_iter().partition(|event| event.owner == "core");
+    assert_eq!(of_core, core_event_types());
+    let owners: Vec<_> = declared
+        .iter()
+        .map(|event| (&*event.name, &*event.owner))
+        .collect();
+    assert_eq!(
+        owners,
+        [("Probed", "host-probe"), ("Probed", "probe-command")]
+    );
+    assert_eq!(declared[0].schema["properties"]["count"]["type"], "integer");
+    launched.session.close().unwrap();
+}
+
+#[test]
+fn the_registry_of_events_is_there_outside_a_session_too() {
+    let world = World::new();
+    probe(&world, "1.0.0", &json!({"call": "events.list"}));
+    let started = world.core(vec![]).start();
+    let problems = problems(&started.reports, "host-probe");
+    assert!(problems.is_empty(), "{problems:#?}");
 }
 
 /// Says no to everything.

@@ -35,6 +35,9 @@ const CHECKS: &[(&str, Check)] = &[
     ("private", private::check),
     ("requirements", requirements::check),
     ("language", language::check),
+    ("codegen", |repository| {
+        crate::codegen::problems(&repository.workspace, &repository.tree)
+    }),
     ("contracts", |repository| {
         crate::contracts::problems(&repository.workspace, &repository.tree)
     }),

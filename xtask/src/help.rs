@@ -28,7 +28,7 @@ Examples:
         usage: "test [FILTER...]",
         line: "everything that must pass, fastest first; with FILTER, those tests only",
         page: "\
-Steps: fmt, check, clippy, fixtures, tests, races, doctests, rustdoc.
+Steps: fmt, check, clippy, fixtures, codegen, tests, races, doctests, rustdoc.
 The first step that fails ends the run and says how to repeat it alone.
 With FILTER only `fixtures` and `tests` run, and only tests whose name contains it.
 The FILTER `races` stands for the models of races. `--schedules N` after it says in how many orders each is run.
@@ -42,7 +42,7 @@ Examples:
     Task {
         name: "check",
         usage: "check [NAME...]",
-        line: "the structure of the repository: arrows, order, unsafe_code, errors, modules, names, private, language, requirements, contracts",
+        line: "the structure of the repository: arrows, order, unsafe_code, errors, modules, names, private, language, requirements, codegen, contracts",
         page: "\
 Each finding says where it is and how to fix it.
 
@@ -55,11 +55,24 @@ Each finding says where it is and how to fix it.
   private      no path or host name of a developer's machine
   language     comments, pages and messages name components in the usual words
   requirements every numbered requirement is named by a test
+  codegen      files generated from declarations are what the declarations say
   contracts    contracts, their locks, versions and changelogs agree
 
 Examples:
   cargo xtask check
   cargo xtask check errors",
+    },
+    Task {
+        name: "codegen",
+        usage: "codegen [--check]",
+        line: "write the files that are generated from declarations",
+        page: "\
+Writes docs/reference and docs/operator/settings.md from the declarations of events, settings, error codes, host
+operations and verbs, and prints the files that changed. With --check it only says which are stale.
+
+Examples:
+  cargo xtask codegen
+  cargo xtask codegen --check",
     },
     Task {
         name: "contracts",

@@ -22,6 +22,7 @@ mod observed;
 mod run;
 mod rust_crate;
 mod fixtures;
+mod codegen;
 mod contracts;
 mod check;
 mod test;
@@ -55,6 +56,7 @@ fn dispatch(args: &[String]) -> Outcome {
         "run" => run::run(rest),
         "test" => test::run(rest),
         "check" => check::run(rest),
+        "codegen" => codegen::run(rest),
         "contracts" => contracts::run(rest),
         "fixtures" => fixtures::run(rest),
         "bench" => bench::run(rest),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::cargo::{cargo, has};
 use crate::failure::{Failure, Outcome};
 use crate::workspace::Workspace;
-use crate::{browser, check, fixtures, observed, reference, tracer};
+use crate::{browser, check, codegen, fixtures, observed, reference, tracer};
 
 /// One step; the order of [`ALL`] is the order of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +16,7 @@ enum Step {
     Check,
     Clippy,
     Fixtures,
+    Codegen,
     Tests,
     Races,
     Doctests,
@@ -27,6 +28,7 @@ const ALL: &[Step] = &[
     Step::Check,
     Step::Clippy,
     Step::Fixtures,
+    Step::Codegen,
     Step::Tests,
     Step::Races,
     Step::Doctests,
@@ -91,6 +93,7 @@ impl Step {
             Self::Check => "check",
             Self::Clippy => "clippy",
             Self::Fixtures => "fixtures",
+            Self::Codegen => "codegen",
             Self::Tests => "tests",
             Self::Races => RACES,
             Self::Doctests => "doctests",
@@ -121,6 +124,7 @@ impl Step {
             (Self::Check, _) => "xtask check",
             (Self::Clippy, _) => "clippy --workspace --all-targets --all-features -- -D warnings",
             (Self::Fixtures, _) => "xtask fixtures",
+            (Self::Codegen, _) => "xtask codegen --check",
             (Self::Tests, Runner::Nextest) => {
                 "nextest run --workspace --all-features --no-fail-fast"
             }
@@ -151,6 +155,7 @@ impl Step {
     fn run(self, workspace: &Workspace, runner: Runner, filter: &[String]) -> Outcome {
         match self {
             Self::Check => check::run(&[]),
+            Self::Codegen => codegen::run(&["--check".to_owned()]),
             Self::Fixtures => {
                 // The program itself, which black-box tests run, and servers it talks to are built with them.
                 let libraries = fixtures::build(workspace, /*release*/ false)?;

@@ -14,7 +14,7 @@ pub use active::choose;
 pub use change::{change, section};
 pub use entry::{EntryFlaw, entry_flaw};
 pub use env::pointed_at;
-pub use reference::reference;
+pub use reference::{index, reference};
 pub use table::{
     ActiveSettings, ContextSettings, ControlSettings, HeadlessSettings, InteractionSettings,
     LoggingSettings, LoopSettings, McpSettings, NetworkSettings, OWNER, RetrySettings, STAND_IN,

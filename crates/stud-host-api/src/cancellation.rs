@@ -11,7 +11,7 @@ use stud_contract_meta::Result;
 
 /// What a token lives and dies with.
 ///
-/// Calling off an outer scope calls off everything inside it, and never the other way round.
+/// Cancelling an outer scope cancels everything inside it, and never the other way round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

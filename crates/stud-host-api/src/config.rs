@@ -40,7 +40,7 @@ pub struct Destination {
     /// The port, with that of the scheme where the address has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// The whole address as it may be shown, without anything that lets somebody in.
+    /// The whole address as it may be shown, without credentials.
     pub url: String,
     /// What the host's name stands for, once it was looked up. It is held against the list of denied hosts alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]

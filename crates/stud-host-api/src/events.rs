@@ -3,7 +3,7 @@
 //! Events are notifications without authority: no decision may depend on whether one arrived.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use stud_contract_meta::{Error, Result};
 
 use crate::Severity;
@@ -48,12 +48,37 @@ pub struct Event {
     pub payload: Value,
 }
 
-/// Publishes events.
+/// An entry of the registry of event types: an event that may come, and what its payload looks like.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct EventType {
+    /// The name on the bus.
+    pub name: String,
+    /// Who publishes it: `core`, or the id of a plugin.
+    pub owner: String,
+    /// The JSON Schema of the payload.
+    #[serde(default)]
+    pub schema: Value,
+}
+
+/// The owner of the events that only core publishes.
+pub const CORE_OWNER: &str = "core";
+
+/// Publishes events, and says which there are.
 pub trait EventPublisher: Send + Sync {
     /// Puts an event on the bus.
     ///
     /// Fails with `Validation/EventNameReserved`, `Validation/EventUndeclared` or `Validation/EventPayloadInvalid`.
     fn publish(&self, event: Event) -> Result<()>;
+
+    /// Every event that may come: core's in byte order of their names, and then those that plugins declare in their
+    /// manifests, by name and owner.
+    ///
+    /// Outside a session the plugin's own are the only ones that are not core's.
+    fn list(&self) -> Result<Vec<EventType>> {
+        Ok(core_event_types())
+    }
 }
 
 /// An error beside the other facts of an event.
@@ -160,6 +185,31 @@ const fn is_before(left: &str, right: &str) -> bool {
 /// ```
 pub fn core_events() -> impl Iterator<Item = &'static CoreEventInfo> {
     SECTIONS.iter().copied().flatten()
+}
+
+/// The schemas of core's events by name, in one object. `cargo xtask codegen` writes them, so that a host can tell them
+/// without the machinery that makes them.
+const SCHEMAS: &str = include_str!("events/schemas.json");
+
+/// Core's part of the registry of event types.
+///
+/// ```
+/// use stud_host_api::events::core_event_types;
+///
+/// let types = core_event_types();
+/// let ended = types.iter().find(|event| event.name == "SessionTurnEnd").unwrap();
+/// assert_eq!(ended.owner, "core");
+/// assert_eq!(ended.schema["properties"]["turnId"]["type"], "string");
+/// ```
+pub fn core_event_types() -> Vec<EventType> {
+    // Tests hold the file against the declarations, so it is JSON and has every name.
+    let mut schemas: Map<String, Value> = serde_json::from_str(SCHEMAS).unwrap_or_default();
+    let entry = |name: &str| EventType {
+        name: name.to_owned(),
+        owner: CORE_OWNER.to_owned(),
+        schema: schemas.remove(name).unwrap_or_default(),
+    };
+    CORE_EVENTS.into_iter().map(entry).collect()
 }
 
 /// How much an event matters to a log: what core declares for its own, and for a plugin's event what the name says.

@@ -240,7 +240,7 @@ pub enum ChildOutcome {
         /// Where to find what it did.
         transcript_ref: String,
     },
-    /// It needed an answer and nobody was there to give it.
+    /// It needed an answer, and no interactor was attached.
     Halted {
         /// The child.
         subagent_id: String,
@@ -248,7 +248,7 @@ pub enum ChildOutcome {
         request_kind: InteractionKind,
         /// The turn or request in which it did.
         correlation_id: String,
-        /// Why nobody answered.
+        /// Why no answer came.
         reason: String,
     },
     /// It did not get to its end, or could not begin.
@@ -278,7 +278,7 @@ pub enum ChildOutcome {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum AbortReason {
-    /// The parent was called off.
+    /// The parent was cancelled.
     ParentCancel,
     /// It would have been too deep.
     DepthExceeded,

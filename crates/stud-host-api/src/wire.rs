@@ -39,6 +39,45 @@ mod ask;
 
 pub(crate) use ask::Asking;
 
+/// What the reference says of an operation.
+#[cfg(feature = "schema")]
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct OperationInfo {
+    /// Its name: the service and the call.
+    pub name: &'static str,
+    /// When the host answers: `at once`, `in time` or `again and again`.
+    pub timing: &'static str,
+    /// The type of the arguments.
+    pub request: &'static str,
+    /// The type of the result.
+    pub reply: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+/// Every operation, in the order of the table. `cancellation.token` is not one: a token has its own way.
+#[cfg(feature = "schema")]
+pub fn operations() -> &'static [OperationInfo] {
+    operation::REFERENCE
+}
+
+/// The schemas of the arguments that have no type of their own in a service.
+#[cfg(feature = "schema")]
+pub fn arguments() -> Vec<(&'static str, schemars::Schema)> {
+    use schemars::schema_for;
+    vec![
+        ("Name", schema_for!(operation::Name)),
+        ("Key", schema_for!(operation::Key)),
+        ("Id", schema_for!(operation::Id)),
+        ("Slot", schema_for!(operation::Slot)),
+        ("SlotWrite", schema_for!(operation::SlotWrite)),
+        ("Draft", schema_for!(operation::Draft)),
+        ("Dispatch", schema_for!(operation::Dispatch)),
+        ("Known", schema_for!(snapshot::Known)),
+    ]
+}
+
 /// The host's half: a handle for the one plugin that `host` is for.
 pub fn serve(host: Arc<dyn HostApi>) -> HostHandle {
     HostHandle::new(answer::Answering::new(host))

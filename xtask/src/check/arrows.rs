@@ -218,7 +218,7 @@ fn layer(package: &Package) -> Option<Layer> {
         "stud-mcp" => Some(Reach),
         "stud-control" | "stud-gateway" => Some(Door),
         "stud" => Some(Program),
-        "stud-benches" | "contract-dump" => Some(Observer),
+        "stud-benches" | "declarations" => Some(Observer),
         "xtask" => Some(Task),
         name => name.starts_with("stud-contract-").then_some(Contract),
     };

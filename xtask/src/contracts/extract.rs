@@ -1,7 +1,6 @@
 //! What the code declares today, in the form of a lock.
 
 use std::collections::BTreeSet;
-use std::process::Command;
 
 use serde_json::{Map, Value, json};
 
@@ -32,23 +31,7 @@ pub(super) fn dir(name: &str) -> String {
 
 /// Every contract by its short name.
 pub(super) fn extract(workspace: &Workspace, tree: &Tree) -> Result<Map<String, Value>, Failure> {
-    let args = [
-        "--quiet",
-        "--package",
-        "contract-dump",
-        "--features",
-        "dump",
-    ];
-    let built = crate::cargo::build(&workspace.root, &args)?;
-    let program = built
-        .into_iter()
-        .find_map(|artifact| artifact.executable)
-        .ok_or_else(|| Failure::failed("cargo built no contract-dump"))?;
-    let output = Command::new(program)
-        .output()
-        .map_err(|error| Failure::failed(format!("cannot run contract-dump: {error}")))?;
-    let mut contracts: Map<String, Value> = serde_json::from_slice(&output.stdout)
-        .map_err(|error| Failure::failed(format!("contract-dump printed no JSON: {error}")))?;
+    let mut contracts = crate::codegen::declarations(workspace, "contracts")?;
     for (name, lock) in &mut contracts {
         let dir = dir(name);
         let package = workspace.packages.iter().find(|package| package.dir == dir);

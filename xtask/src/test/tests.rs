@@ -24,6 +24,7 @@ fn each_step_can_be_typed() {
             "cargo xtask check",
             "cargo clippy --workspace --all-targets --all-features -- -D warnings",
             "cargo xtask fixtures",
+            "cargo xtask codegen --check",
             "cargo nextest run --workspace --all-features --no-fail-fast",
             "RUSTFLAGS=\"--cfg shuttle\" cargo test --package stud-core --test races --profile models --target-dir target/models",
             "cargo test --workspace --all-features --doc",

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use stud_contract_meta::{Error, Result};
+use stud_contract_meta::{Error, EventDeclaration, Result};
 use stud_diagnostics::codes;
 use stud_host_api::BoxFuture;
 use stud_host_api::audit::{
     ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRecord, is_core_class,
 };
-use stud_host_api::events::{Event, EventPublisher, is_core_event};
+use stud_host_api::events::{Event, EventPublisher, EventType, core_event_types, is_core_event};
 use stud_host_api::refusal;
 
 use super::{Host, now};
 use crate::audit::Trail;
+use crate::identity::Identity;
 use crate::platform;
 use crate::validate::schema;
 
@@ -100,6 +101,34 @@ impl EventPublisher for Host {
             .publish_custom(&event.name, &correlation_id, &event.payload);
         Ok(())
     }
+
+    fn list(&self) -> Result<Vec<EventType>> {
+        self.alive("events")?;
+        let mut declared = declared_by(&self.plugin);
+        if let Some(session) = self.link().get() {
+            for plugin in session.plugins().iter() {
+                // The plugin that asks may be on its way up, or on its way out.
+                if plugin.identity().ext_id != self.plugin.ext_id {
+                    declared.extend(declared_by(plugin.identity()));
+                }
+            }
+        }
+        declared.sort_by(|a, b| (&a.name, &a.owner).cmp(&(&b.name, &b.owner)));
+        let mut types = core_event_types();
+        types.extend(declared);
+        Ok(types)
+    }
+}
+
+/// The events that a plugin declares in its manifest.
+fn declared_by(plugin: &Identity) -> Vec<EventType> {
+    let events = plugin.manifest.events.iter();
+    let entry = |event: &EventDeclaration| EventType {
+        name: event.name.clone(),
+        owner: plugin.ext_id.as_str().to_owned(),
+        schema: event.schema.clone(),
+    };
+    events.map(entry).collect()
 }
 
 impl AuditLogger for Host {

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Something that only core can do, and only for the command that it belongs to.
 ///
 /// A command is a plugin like any other: it reads what was typed, asks the person and shows what came of it. What it
-/// cannot do by itself has a name here. The list is closed, so that whoever reads it knows all that commands can change.
+/// cannot do by itself has a name here. The list is closed, so that a reader knows all that commands can change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(
@@ -59,7 +59,7 @@ pub enum Deed {
     },
     /// Forgets what was decided about an MCP server: `{cleared: true, server}`.
     ///
-    /// Fails with `ToolTerminal/NotFound` for a server that nobody knows.
+    /// Fails with `ToolTerminal/NotFound` for an unknown server.
     ClearMcpTrust {
         /// Its name.
         server: String,

@@ -146,3 +146,27 @@ fn every_payload_fits_its_schema_and_every_member_is_described() {
         }
     }
 }
+
+#[test]
+fn every_core_event_has_its_schema_in_the_registry() {
+    let types = core_event_types();
+    assert_eq!(types.len(), CORE_EVENTS.len());
+    for event in types {
+        assert_eq!(event.schema["title"], event.name, "{}", event.name);
+        assert!(event.schema["description"].is_string(), "{}", event.name);
+    }
+}
+
+#[cfg(feature = "schema")]
+#[test]
+fn the_registry_has_the_schemas_that_the_types_have() {
+    for event in core_event_types() {
+        let declared = core_events().find(|core| core.name == event.name).unwrap();
+        assert_eq!(
+            event.schema,
+            Value::from((declared.schema)()),
+            "{}",
+            event.name
+        );
+    }
+}

@@ -20,7 +20,7 @@ use crate::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Co
 use crate::config::{ConfigReader, Destination};
 use crate::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use crate::env::EnvReader;
-use crate::events::{Event, EventPublisher};
+use crate::events::{Event, EventPublisher, EventType};
 use crate::interaction::InteractionRequester;
 use crate::metrics::{RuntimeReader, RuntimeSnapshot, SnapshotHandler, Subscription, TokenHandler};
 use crate::prompt::{Prompt, PromptFilter, PromptReader, PromptRef};
@@ -107,6 +107,10 @@ impl ConfigReader for Asking {
 impl EventPublisher for Asking {
     fn publish(&self, event: Event) -> Result<()> {
         ask::<operation::EventsPublish>(&self.handle, &event)
+    }
+
+    fn list(&self) -> Result<Vec<EventType>> {
+        ask::<operation::EventsList>(&self.handle, &Nothing {})
     }
 }
 

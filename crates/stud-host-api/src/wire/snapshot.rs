@@ -19,8 +19,10 @@ pub(super) struct Revised {
 
 /// What the plugin already has.
 #[derive(Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Known {
+    /// The number of the snapshot that the plugin has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) revision: Option<u64>,
 }

@@ -79,7 +79,8 @@ pub(crate) struct PluginFacts {
     pub(crate) kind: Option<String>,
     pub(crate) roles: Vec<String>,
     pub(crate) interaction_kinds: Vec<String>,
-    pub(crate) events: Vec<String>,
+    /// The events it declares, each with its schema.
+    pub(crate) events: Vec<(String, Value)>,
     pub(crate) disposed: bool,
 }
 
@@ -172,8 +173,17 @@ impl PluginFacts {
             kind: text(&manifest["kind"]),
             roles: list("roles", |role| role),
             interaction_kinds: list("interactionKinds", |kind| kind),
-            events: list("events", |event| &event["name"]),
+            events: events(manifest),
             disposed: false,
         }
     }
+}
+
+fn events(manifest: &Value) -> Vec<(String, Value)> {
+    let declared = manifest["events"].as_array().into_iter().flatten();
+    let entry = |event: &Value| {
+        let name = event["name"].as_str()?;
+        Some((name.to_owned(), event["schema"].clone()))
+    };
+    declared.filter_map(entry).collect()
 }

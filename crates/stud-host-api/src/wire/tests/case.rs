@@ -103,6 +103,12 @@ fn at_once() -> Vec<Case> {
             answered: Value::Null,
         },
         Case {
+            name: "events.list",
+            call: |host| written(host.events().list()),
+            asked: Value::Null,
+            answered: json!([{"name": "Counted", "owner": "counter", "schema": {"type": "integer"}}]),
+        },
+        Case {
             name: "workspace.projectRoot",
             call: |host| written(host.workspace().project_root()),
             asked: Value::Null,

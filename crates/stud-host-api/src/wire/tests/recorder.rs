@@ -16,7 +16,7 @@ use crate::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Co
 use crate::config::{ConfigReader, Destination};
 use crate::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use crate::env::EnvReader;
-use crate::events::{Event, EventPublisher};
+use crate::events::{Event, EventPublisher, EventType};
 use crate::interaction::InteractionRequester;
 use crate::metrics::{
     RuntimeReader, RuntimeSnapshot, SnapshotHandler, Subscription, TokenDelta, TokenHandler,
@@ -143,6 +143,10 @@ impl ConfigReader for Recorder {
 impl EventPublisher for Recorder {
     fn publish(&self, event: Event) -> Result<()> {
         self.now("events.publish", json!(event))
+    }
+
+    fn list(&self) -> Result<Vec<EventType>> {
+        self.now("events.list", Value::Null)
     }
 }
 

@@ -4,7 +4,7 @@ use stud_contract_meta::Result;
 use stud_host_api::audit::{
     ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRecord, is_core_class,
 };
-use stud_host_api::events::{Event, EventPublisher, is_core_event};
+use stud_host_api::events::{Event, EventPublisher, EventType, core_event_types, is_core_event};
 use stud_host_api::session::{
     Appended, ChildOutcome, OpenChild, Page, SessionAccessor, SessionRecord, SessionView,
     SlotValue, StateSlot, TranscriptRecord,
@@ -22,11 +22,30 @@ impl EventPublisher for Services {
         if is_core_event(&event.name) {
             return Err(refusal::event_name_reserved(&event.name));
         }
-        if record.plugin.kind.is_some() && !record.plugin.events.contains(&event.name) {
+        let mut declared = record.plugin.events.iter();
+        if record.plugin.kind.is_some() && !declared.any(|(name, _)| *name == event.name) {
             return Err(refusal::event_undeclared(&event.name));
         }
         record.published.push(event);
         Ok(())
+    }
+
+    fn list(&self) -> Result<Vec<EventType>> {
+        let record = self.open("events")?;
+        let mut own: Vec<EventType> = record
+            .plugin
+            .events
+            .iter()
+            .map(|(name, schema)| EventType {
+                name: name.clone(),
+                owner: record.plugin.ext_id.clone(),
+                schema: schema.clone(),
+            })
+            .collect();
+        own.sort_by(|one, other| one.name.cmp(&other.name));
+        let mut types = core_event_types();
+        types.extend(own);
+        Ok(types)
     }
 }
 

@@ -22,6 +22,7 @@ const CORE: &[(&str, &[&str])] = &[
         "stud_host_api",
         &[
             "Phase",
+            "EventType",
             "AuditRecord",
             "ActiveSubagent",
             "SessionView",

@@ -1,15 +1,13 @@
-//! Prints what the contract crates declare as one JSON object, a member for each contract.
+//! What the contract crates declare, a member for each contract.
 //!
 //! `cargo xtask contracts` adds what only the sources say (layouts, traits, error codes) and compares with the locks.
-#![forbid(unsafe_code)]
-#![expect(clippy::print_stdout, reason = "printing is what it is for")]
-
-mod sender;
 
 use serde_json::{Map, Value, json};
 use stud_contract_interaction::{InteractionAnswered, InteractionCancelled, InteractionRaised};
 use stud_contract_meta::{ABI_MEMBER, COMMON_MEMBERS, Capability, Kind, META_FIELDS, Phase};
 use stud_host_api::events::CORE_EVENTS;
+
+use crate::sender;
 
 /// The schemas of one crate, each with who sends it.
 macro_rules! schemas {
@@ -41,8 +39,9 @@ macro_rules! category {
     }};
 }
 
-fn main() {
-    let all = json!({
+/// Every contract by its short name.
+pub(crate) fn contracts() -> Value {
+    json!({
         "meta": meta(),
         "interaction": {
             "events": [InteractionRaised::NAME, InteractionAnswered::NAME, InteractionCancelled::NAME],
@@ -61,8 +60,7 @@ fn main() {
             "events": CORE_EVENTS.as_slice(),
             "schemas": schemas!(stud_host_api, stud_host_api::schema::schemas()),
         },
-    });
-    println!("{all}");
+    })
 }
 
 /// What every manifest has, and the words it is written with.
