@@ -4,12 +4,68 @@ use serde_json::json;
 use stud_host_api::metrics::McpStatus;
 use stud_tests::{eventually, mcp_server};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, Http};
 
 #[test]
 fn junk_beside_the_protocol_is_passed_over() {
     let bench = Bench::of(&["--fault", "junk"]);
     assert_eq!(bench.say("fine"), "fine");
+}
+
+#[test]
+fn a_server_that_stumbles_over_the_first_question_is_asked_the_older_one() {
+    let faults = [
+        "discover-exit",
+        "discover-silent",
+        "discover-empty",
+        "discover-other-id",
+        "discover-page",
+    ];
+    for fault in faults {
+        let server =
+            json!({"command": mcp_server(), "args": ["--era", "legacy", "--fault", fault]});
+        let settings = json!({"connectTimeoutMs": 4000, "startupGraceMs": 20_000});
+        let bench = Bench::with(&json!({"s": server}), &settings);
+        assert_eq!(bench.say(fault), fault);
+    }
+    for fault in ["http-discover-page", "http-discover-empty"] {
+        let server = Http::start(&["--era", "legacy", "--fault", fault], "127.0.0.1:0");
+        let bench = Bench::with(&json!({"s": {"url": server.url}}), &json!({}));
+        assert_eq!(bench.say(fault), fault);
+    }
+}
+
+#[test]
+fn a_server_that_was_found_to_be_older_is_not_asked_the_newer_question_again() {
+    let state = tempfile::NamedTempFile::new().unwrap();
+    let server = json!({
+        "command": mcp_server(),
+        "args": ["--era", "legacy", "--fault", "discover-empty"],
+        "env": {"MCP_STATE": state.path()},
+    });
+    let bench = Bench::with(&json!({"s": server}), &json!({}));
+    assert_eq!(bench.say("one"), "one");
+    bench.call("die", &json!({}));
+    assert_eq!(bench.say("two"), "two");
+    let noted = std::fs::read_to_string(state.path()).unwrap();
+    let count = |what: &str| noted.lines().filter(|line| line.starts_with(what)).count();
+    assert_eq!((count("started"), count("discovered")), (3, 1), "{noted}");
+}
+
+#[test]
+fn an_answer_over_http_that_no_request_can_be_matched_with_fails_the_call_at_once() {
+    for (fault, word) in [
+        ("http-null-id", "that was no request"),
+        ("http-other-id", "another request"),
+        ("http-accepted", "no stream"),
+    ] {
+        // The newer era has no stream of its own on which an answer could come later.
+        let server = Http::start(&["--era", "modern", "--fault", fault], "127.0.0.1:0");
+        let bench = Bench::with(&json!({"s": {"url": server.url}}), &json!({}));
+        let result = bench.call("say", &json!({"text": "hello"}));
+        let message = result["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains(word), "{fault}: {result:#}");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use stud_core::mcp::ConnectionError;
 
 use crate::bounded::LONGEST;
+use crate::correlated::Correlated;
 
 /// An address that does not answer at all is given up after this long.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -21,11 +22,11 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) fn transport(
     url: &str,
     headers: &BTreeMap<String, SecretString>,
-) -> Result<StreamableHttpClientTransport<Client>, ConnectionError> {
+) -> Result<StreamableHttpClientTransport<Correlated>, ConnectionError> {
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(parse(headers)?)
         .max_sse_event_size(LONGEST);
-    let client = client(url)?;
+    let client = Correlated::new(client(url)?);
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 

@@ -8,6 +8,8 @@ use stud_contract_meta::strict_json;
 use stud_diagnostics::{Diagnostic, codes};
 
 use super::binding::ResourceBinding;
+use super::sanitize::shown;
+use crate::did_you_mean::nearest;
 use crate::environment::Environment;
 use crate::platform::{self, ReadError};
 use crate::plugin_scope::Scope;
@@ -59,6 +61,24 @@ impl Transport {
     }
 }
 
+/// The members of `mcp.json`.
+const FILE_MEMBERS: &[&str] = &["$schema", "mcpServers", "resources", "servers"];
+
+/// The members of a server's entry. `scope` is what plugins write; it does not decide how far a server is trusted.
+const SERVER_MEMBERS: &[&str] = &[
+    "args",
+    "command",
+    "disabled",
+    "enabled",
+    "env",
+    "headers",
+    "id",
+    "scope",
+    "transport",
+    "type",
+    "url",
+];
+
 /// What is configured, and what of it cannot be used.
 #[derive(Debug, Clone, Default)]
 pub struct Configured {
@@ -104,6 +124,19 @@ impl Configured {
                 return self.problems.push(problem);
             }
         };
+        for name in document
+            .keys()
+            .filter(|name| !FILE_MEMBERS.contains(&name.as_str()))
+        {
+            let what = unknown_member(name, FILE_MEMBERS);
+            let problem = invalid(
+                path,
+                &format!("/{name}"),
+                "member",
+                format!("`mcp.json` {what}"),
+            );
+            self.problems.push(problem);
+        }
         // The first is stud's own word, the second the one that other programs share.
         for member in ["servers", "mcpServers"] {
             if let Some(servers) = document.get(member) {
@@ -162,6 +195,19 @@ impl Configured {
     }
 }
 
+/// Says that a member is unknown, and which one was probably meant. A member that is not looked at would leave its
+/// author believing in what it says.
+fn unknown_member(name: &str, known: &[&str]) -> String {
+    let name = shown(name);
+    match nearest(&name, known.iter().copied()) {
+        Some(meant) => format!("has the unknown member `{name}`; `{meant}` was probably meant"),
+        None => {
+            let known = known.join("`, `");
+            format!("has the unknown member `{name}`; it can have `{known}`")
+        }
+    }
+}
+
 fn read(path: &Path) -> Result<Option<Map<String, Value>>, String> {
     let bytes = match platform::read_file(path, LARGEST_FILE) {
         Ok(bytes) => bytes,
@@ -202,6 +248,12 @@ fn server(
             "file",
             format!("the MCP server `{id}` is not an object"),
         );
+    }
+    let mut members = entry.as_object().into_iter().flat_map(Map::keys);
+    if let Some(name) = members.find(|name| !SERVER_MEMBERS.contains(&name.as_str())) {
+        let what = unknown_member(name, SERVER_MEMBERS);
+        let member = format!("/{name}");
+        return wrong(&member, "member", format!("the MCP server `{id}` {what}"));
     }
     let word = text(entry, "transport").or_else(|| text(entry, "type"));
     let word = word.unwrap_or(if entry.get("url").is_some() {

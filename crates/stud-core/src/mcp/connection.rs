@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use secrecy::SecretString;
 use serde_json::{Map, Value};
@@ -28,6 +29,8 @@ pub struct ServerAddress {
     pub server_id: String,
     /// How it is reached.
     pub reach: Reach,
+    /// How long the caller waits for the connection.
+    pub timeout: Duration,
 }
 
 /// How a server is reached.

@@ -184,6 +184,7 @@ impl Server {
         let target = ServerAddress {
             server_id: self.id().to_owned(),
             reach: self.reach()?,
+            timeout: self.terms().connect,
         };
         let generation = {
             let mut state = lock(&self.state);

@@ -61,9 +61,38 @@ fn what_cannot_work_says_what_is_wrong() {
         (json!({"type": "sse", "url": "http://x/sse"}), "transport"),
         (json!({"type": "carrier-pigeon"}), "transport"),
         (json!(7), "file"),
+        (json!({"command": "x", "timeout": 5}), "member"),
     ] {
         assert_eq!(reason(&entry), expected, "{entry}");
     }
+}
+
+#[test]
+fn an_unknown_member_is_named_with_the_one_that_was_meant() {
+    let file = json!({
+        "mcpserver": {},
+        "mcpServers": {"a": {"command": "x", "arg": ["y"]}, "b": {"command": "x"}},
+    });
+    let configured = read(&file, &json!({}));
+    assert!(configured.servers.keys().eq(["b"]));
+    let said: Vec<(&str, &str)> = configured
+        .problems
+        .iter()
+        .map(|problem| (problem.field_path.as_deref().unwrap(), &*problem.message))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            (
+                "/mcpserver",
+                "`mcp.json` has the unknown member `mcpserver`; `mcpServers` was probably meant"
+            ),
+            (
+                "/mcpServers/a/arg",
+                "the MCP server `a` has the unknown member `arg`; `args` was probably meant"
+            ),
+        ]
+    );
 }
 
 #[test]
