@@ -58,8 +58,9 @@ impl LiveSession {
     /// A session that was launched, with its log.
     pub(crate) fn new(launched: &Launched, ground: &Environment, log: Arc<EventLog>) -> Arc<Self> {
         let session = launched.session.clone();
+        let waking = log.clone();
         let live = Arc::new(Self {
-            interactor: WebInteractor::new(log.clone()),
+            interactor: WebInteractor::new(move || waking.wake()),
             session,
             log,
             reloader: launched.reloader(ground),

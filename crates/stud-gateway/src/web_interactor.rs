@@ -10,31 +10,35 @@ use stud_contract_meta::Result;
 use stud_core::interactions::Interactor;
 use stud_host_api::BoxFuture;
 
-use crate::event_log::EventLog;
-
 /// The id of the interactor.
 pub(crate) const EXT_ID: &str = "web";
 
 /// Shows the prompts of one session to its clients.
 pub(crate) struct WebInteractor {
-    log: Arc<EventLog>,
+    /// Wakes the connections that show what has changed.
+    wake: Box<dyn Fn() + Send + Sync>,
     shown: Mutex<Shown>,
 }
 
 #[derive(Default)]
 struct Shown {
-    /// The prompts that are not part of the transcript, by their ids.
-    prompts: BTreeMap<String, Request>,
-    /// How often they have changed.
+    /// The calls about prompts that are not part of the transcript, in the order in which they began.
+    ///
+    /// When the last client leaves and another one joins, core cancels one call about a prompt and begins the next. The
+    /// threads of the two calls run in any order, so the end of the first one must not hide what the second one shows.
+    calls: BTreeMap<u64, Request>,
+    /// How many calls have begun.
+    begun: u64,
+    /// How often the calls have changed.
     version: u64,
     /// Prompts that a person has left by typing something else.
     passed_over: Vec<String>,
 }
 
 impl WebInteractor {
-    pub(crate) fn new(log: Arc<EventLog>) -> Arc<Self> {
+    pub(crate) fn new(wake: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
         Arc::new(Self {
-            log,
+            wake: Box::new(wake),
             shown: Mutex::default(),
         })
     }
@@ -44,14 +48,23 @@ impl WebInteractor {
         self.shown().version
     }
 
-    /// The prompts that clients which may answer are shown.
+    /// The prompts that clients which may answer are shown, each once.
     pub(crate) fn prompts(&self) -> Vec<Request> {
-        self.shown().prompts.values().cloned().collect()
+        let mut prompts: Vec<Request> = Vec::new();
+        for request in self.shown().calls.values() {
+            if is_new(&prompts, request) {
+                prompts.push(request.clone());
+            }
+        }
+        prompts
     }
 
     /// The prompt with this id, if it is one that is not part of the transcript.
     pub(crate) fn prompt(&self, interaction_id: &str) -> Option<Request> {
-        self.shown().prompts.get(interaction_id).cloned()
+        let shown = self.shown();
+        let mut requests = shown.calls.values();
+        let found = requests.find(|request| request.interaction_id == interaction_id);
+        found.cloned()
     }
 
     /// Cancels these prompts as soon as it is their turn.
@@ -63,14 +76,35 @@ impl WebInteractor {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self, change: impl FnOnce(&mut BTreeMap<String, Request>)) {
+    /// Shows the prompt of a call that begins; gives the number of the call.
+    fn show(&self, request: &Request) -> u64 {
+        let call = {
+            let mut shown = self.shown();
+            shown.begun += 1;
+            shown.version += 1;
+            let call = shown.begun;
+            shown.calls.insert(call, request.clone());
+            call
+        };
+        (self.wake)();
+        call
+    }
+
+    /// The call has ended. Its prompt stays visible if another call about it has begun.
+    fn hide(&self, call: u64) {
         {
             let mut shown = self.shown();
-            change(&mut shown.prompts);
+            shown.calls.remove(&call);
             shown.version += 1;
         }
-        self.log.wake();
+        (self.wake)();
     }
+}
+
+fn is_new(prompts: &[Request], request: &Request) -> bool {
+    prompts
+        .iter()
+        .all(|known| known.interaction_id != request.interaction_id)
 }
 
 impl Interactor for WebInteractor {
@@ -89,18 +123,15 @@ impl Interactor for WebInteractor {
         cancelled: CancellationToken,
     ) -> BoxFuture<'a, Result<Response>> {
         Box::pin(async move {
-            let id = request.interaction_id.clone();
-            if self.shown().passed_over.contains(&id) {
+            if self.shown().passed_over.contains(&request.interaction_id) {
                 return Ok(passed_over(request));
             }
             // What a tool of this session asks is in the transcript, which every client sees.
             let is_in_transcript = request.kind().is_of_tools() && request.subagent_id.is_none();
-            if !is_in_transcript {
-                self.change(|prompts| drop(prompts.insert(id.clone(), request.clone())));
-            }
+            let call = (!is_in_transcript).then(|| self.show(request));
             cancelled.cancelled().await;
-            if !is_in_transcript {
-                self.change(|prompts| drop(prompts.remove(&id)));
+            if let Some(call) = call {
+                self.hide(call);
             }
             Ok(Response::dismissed(request))
         })
@@ -132,4 +163,71 @@ pub(crate) fn prompt_closed_frame(session_id: &str, interaction_id: &str) -> Val
         "sessionId": session_id,
         "interactionId": interaction_id,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::task::{Context, Poll, Waker};
+
+    use stud_abi::CancellationSource;
+    use stud_contract_interaction::Confirm;
+
+    use super::*;
+
+    type Call<'a> = BoxFuture<'a, Result<Response>>;
+
+    fn poll(call: &mut Call<'_>) -> Poll<Result<Response>> {
+        let mut context = Context::from_waker(Waker::noop());
+        Pin::new(call).poll(&mut context)
+    }
+
+    fn shown(interactor: &WebInteractor) -> Vec<String> {
+        let prompts = interactor.prompts().into_iter();
+        prompts.map(|request| request.interaction_id).collect()
+    }
+
+    /// The last client leaves and another one joins: core cancels one call and begins the next, each on a thread of its
+    /// own.
+    #[test]
+    fn the_end_of_a_cancelled_call_does_not_hide_the_prompt_from_a_client_that_joins() {
+        let woken = Arc::new(AtomicU64::new(0));
+        let counter = woken.clone();
+        let interactor = WebInteractor::new(move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+        });
+        let request = Request::new("i1", "t1", "", Confirm::default());
+        let (first, second) = (CancellationSource::new(), CancellationSource::new());
+        let mut before = interactor.ask(&request, first.token());
+        assert!(poll(&mut before).is_pending());
+        first.cancel();
+        let mut after = interactor.ask(&request, second.token());
+        assert!(poll(&mut after).is_pending());
+        assert_eq!(shown(&interactor), ["i1"], "two calls show one prompt");
+        assert!(poll(&mut before).is_ready());
+        assert_eq!(shown(&interactor), ["i1"]);
+        assert!(interactor.prompt("i1").is_some());
+        second.cancel();
+        assert!(poll(&mut after).is_ready());
+        assert!(shown(&interactor).is_empty());
+        assert!(interactor.prompt("i1").is_none());
+        assert_eq!(woken.load(Ordering::Relaxed), interactor.version());
+    }
+
+    /// The same when the thread of the first call is the faster one.
+    #[test]
+    fn a_prompt_is_shown_again_to_a_client_that_joins_later() {
+        let interactor = WebInteractor::new(|| {});
+        let request = Request::new("i1", "t1", "", Confirm::default());
+        for _ in 0..2 {
+            let off = CancellationSource::new();
+            let mut call = interactor.ask(&request, off.token());
+            assert!(poll(&mut call).is_pending());
+            assert_eq!(shown(&interactor), ["i1"]);
+            off.cancel();
+            assert!(poll(&mut call).is_ready());
+            assert!(shown(&interactor).is_empty());
+        }
+    }
 }
