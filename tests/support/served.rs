@@ -275,7 +275,10 @@ impl Client {
     ///
     /// When none comes.
     pub fn next_frame(&mut self) -> Option<Value> {
+        let began = Instant::now();
         loop {
+            // The pings of the server keep a read from timing out.
+            assert!(began.elapsed() < LIMIT, "no frame after {:#?}", self.seen);
             match self.socket.read() {
                 Ok(Message::Text(text)) => {
                     self.seen.push(text.chars().take(400).collect());
