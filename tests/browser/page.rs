@@ -326,6 +326,48 @@ fn on_a_phone_everything_fits() {
 }
 
 #[test]
+fn cit_65_an_answer_that_comes_before_its_prompt_is_kept_for_it() {
+    if !is_here() {
+        return;
+    }
+    let world = World::new();
+    let served = world.serve();
+    let browser = opened(&served);
+    let shown = browser.run_async(
+        "const done = arguments[arguments.length - 1];\
+         import('/assets/transcript.js').then(({ Transcript }) => {\
+           const transcript = new Transcript({ answer: async () => {}, isMine: () => true, enable() {} });\
+           const take = (seq, type, payload) => transcript.take({ seq, event: { type, payload } });\
+           const ids = { interactionId: 'i1', toolCallId: 'c1' };\
+           take(1, 'interaction_response', { ...ids, action: 'submit', input: { a: 'early' } });\
+           take(2, 'interaction_response', { interactionId: 'i0', toolCallId: 'c1', action: 'cancel' });\
+           take(3, 'interaction_request', { ...ids, toolName: 'ask', interactionType: 'input',\
+             inputSchema: { type: 'form', fields: [{ id: 'a', type: 'text', label: 'A' }] } });\
+           const text = document.querySelector('.completed')?.textContent ?? '';\
+           done([document.querySelectorAll('.prompt-form').length, text.includes('early')]);\
+         }, (error) => done(String(error)));",
+    );
+    assert_eq!(shown, serde_json::json!([0, true]));
+}
+
+#[test]
+fn cit_67_a_form_can_be_filled_in_in_a_window_of_its_own() {
+    if !is_here() {
+        return;
+    }
+    let world = World::with_fixture_tools();
+    let served = world.serve();
+    let browser = opened(&served);
+    say(&browser, r#"!tool ask_user {"question":"Color?"}"#);
+    browser.click(".pop");
+    browser.wait("document.getElementById('popout').open");
+    browser.picture("popout");
+    browser.type_into("#popout-body .prompt-form input", &format!("violet{ENTER}"));
+    browser.wait("document.querySelector('.completed')?.textContent.includes('violet')");
+    browser.wait("!document.getElementById('popout').open");
+}
+
+#[test]
 fn cit_72_the_keyboard_is_enough() {
     if !is_here() {
         return;

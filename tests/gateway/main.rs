@@ -6,6 +6,8 @@ mod admission;
 #[cfg(test)]
 mod prompts;
 #[cfg(test)]
+mod tool_rules;
+#[cfg(test)]
 mod late;
 #[cfg(test)]
 mod clients;

@@ -3,21 +3,21 @@
 use serde_json::{Value, json};
 use stud_tests::World;
 
-fn kinds(events: &[Value]) -> Vec<&str> {
+pub(crate) fn kinds(events: &[Value]) -> Vec<&str> {
     events
         .iter()
         .map(|frame| frame["event"]["type"].as_str().unwrap_or_default())
         .collect()
 }
 
-fn payload<'a>(events: &'a [Value], kind: &str) -> &'a Value {
+pub(crate) fn payload<'a>(events: &'a [Value], kind: &str) -> &'a Value {
     let meant = events.iter().find(|frame| frame["event"]["type"] == kind);
     let frame = meant.unwrap_or_else(|| panic!("no {kind} in {:?}", kinds(events)));
     &frame["event"]["payload"]
 }
 
 #[test]
-fn cit_2_4_9_12_21_22_a_question_is_asked_answered_and_told_in_order() {
+fn cit_2_4_9_12_21_22_28_30_a_question_is_asked_answered_and_told_in_order() {
     let world = World::with_fixture_tools();
     let served = world.serve();
     let mut client = served.client();

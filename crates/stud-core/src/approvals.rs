@@ -17,8 +17,10 @@ use crate::sync::{Mutex, lock};
 
 mod allowlist;
 mod project;
+mod of_tools;
 
 pub use allowlist::{Allowlist, wanted};
+pub use of_tools::{ToolApprovals, ToolOwner, lasting};
 pub use project::{Grant, GrantedBy, ProjectApprovals, Subject};
 
 /// What is allowed in one session.

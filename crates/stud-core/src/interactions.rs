@@ -40,6 +40,7 @@ mod queue;
 mod dispatch;
 mod unresponsive;
 mod absence;
+pub(crate) mod form_rules;
 mod render_answer;
 mod detached;
 mod settled_log;

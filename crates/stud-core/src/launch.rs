@@ -13,7 +13,7 @@ use stud_host_api::metrics::{DEBOUNCE_MS, ProjectTrust, RuntimeSnapshot};
 use stud_host_api::session::SecurityMode;
 
 use crate::activate::Active;
-use crate::approvals::{Allowlist, Approvals, ProjectApprovals};
+use crate::approvals::{Allowlist, Approvals, ProjectApprovals, ToolApprovals};
 use crate::audit::bootstrap::{self, Deed};
 use crate::environment::Environment;
 use crate::host::Hosts;
@@ -330,6 +330,7 @@ impl Opening<'_> {
             yolo: self.launch.yolo,
             approvals: Approvals::new(project, self.allowlist(recorded)?)
                 .of_run(self.ground.places.project_root.parent(), of_run),
+            tool_approvals: ToolApprovals::of(self.ground),
             ordering: self.ground.ordering.clone(),
             ..TurnPolicy::read(&self.ground.settings)
         })

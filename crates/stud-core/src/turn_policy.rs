@@ -5,7 +5,7 @@ use std::time::Duration;
 use stud_contract_meta::Result;
 use stud_host_api::session::SecurityMode;
 
-use crate::approvals::{Approvals, Asked};
+use crate::approvals::{Approvals, Asked, ToolApprovals};
 use crate::hook_order::Ordering;
 use crate::network_policy::Policy;
 use crate::settings::{LoopSettings, RetrySettings, Settings};
@@ -18,6 +18,8 @@ pub struct TurnPolicy {
     pub yolo: bool,
     /// What tools are allowed to do.
     pub approvals: Approvals,
+    /// What tools have kept for themselves.
+    pub tool_approvals: ToolApprovals,
     /// Whether calls of the bundled tools that only read are asked about as well.
     pub ask_for_reads: bool,
     /// In which order hooks run.
@@ -112,6 +114,7 @@ impl TurnPolicy {
         Self {
             yolo: false,
             approvals: Approvals::default(),
+            tool_approvals: ToolApprovals::default(),
             ask_for_reads: settings
                 .each("securityMode", "askForReads")
                 .any(|set| set.value == true),

@@ -26,7 +26,7 @@
 //! | [`config`](HostApi::config) | [`ConfigReader`](config::ConfigReader) | `read_own`, `read_global`, `may_reach` |
 //! | [`events`](HostApi::events) | [`EventPublisher`](events::EventPublisher) | `publish`, `list` |
 //! | [`audit`](HostApi::audit) | [`AuditLogger`](audit::AuditLogger) | `record`, `query`, `active_subagents` |
-//! | [`interaction`](HostApi::interaction) | [`InteractionRequester`](interaction::InteractionRequester) | `request`, `respond` |
+//! | [`interaction`](HostApi::interaction) | [`InteractionRequester`](interaction::InteractionRequester) | `request`, `respond`, `availability`, `approval`, `approve`, `clear_approvals` |
 //! | [`cancellation`](HostApi::cancellation) | [`CancellationFactory`](cancellation::CancellationFactory) | `token` |
 //! | [`session`](HostApi::session) | [`SessionAccessor`](session::SessionAccessor) | `read`, `append`, `state_slot`, `open_child` |
 //! | [`workspace`](HostApi::workspace) | [`WorkspaceInfo`](workspace::WorkspaceInfo) | `project_root`, `global_root`, `correlation_id`, `session_id` |
@@ -55,6 +55,8 @@
 //! | `interaction.respond` | a prompt that is settled already | `Session/InteractionAlreadyAnswered` |
 //! | | an answer that does not fit the prompt | `Validation/InteractionPayloadMismatch` |
 //! | | everything but an active interactor | `ExtensionHost/NotReady` |
+//! | `interaction.approval`, `approve`, `clear_approvals` | everything but a `Tool` | `Validation/InteractionKindForbidden` |
+//! | | a key that is empty, too long or has control characters | `Validation/ApprovalKeyInvalid` |
 //! | `session.append` | `userInput` from anything but a `UI` | `ExtensionHost/UserInputForbidden` |
 //! | `session.state_slot` | another plugin's slot | `ExtensionHost/SlotAccessDenied` |
 //! | `session.open_child` | everything but the bundled `delegate` tool | `Validation/OpenChildForbidden` |

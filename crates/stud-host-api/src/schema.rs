@@ -11,6 +11,7 @@ use crate::commands::{CommandArgs, CommandRef, CommandResult, Completion, Deed};
 use crate::config::Destination;
 use crate::context::{Compacted, Compacting, ContextFragment};
 use crate::events::{Event, EventType, core_events};
+use crate::interaction::{Availability, ToolApprovalKey};
 use crate::metrics::{RuntimeSnapshot, TokenDelta};
 use crate::prompt::{Prompt, PromptFilter, PromptRef};
 use crate::refusal::Phase;
@@ -31,6 +32,8 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("AuditRecord", schema_for!(AuditRecord)),
         ("AuditQuery", schema_for!(AuditQuery)),
         ("ActiveSubagent", schema_for!(ActiveSubagent)),
+        ("Availability", schema_for!(Availability)),
+        ("ToolApprovalKey", schema_for!(ToolApprovalKey)),
         ("Scope", schema_for!(Scope)),
         ("Page", schema_for!(Page)),
         ("SessionView", schema_for!(SessionView)),

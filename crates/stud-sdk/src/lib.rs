@@ -260,6 +260,9 @@ mod author_guide {
     #[cfg(feature = "testing")]
     #[doc = include_str!("../../../docs/author/interactions.md")]
     mod interactions {}
+    #[cfg(feature = "testing")]
+    #[doc = include_str!("../../../docs/author/interactive-tools.md")]
+    mod interactive_tools {}
     #[cfg(all(feature = "testing", feature = "tokio"))]
     #[doc = include_str!("../../../docs/author/async-and-panics.md")]
     mod async_and_panics {}

@@ -36,6 +36,7 @@ use stud_contract_interaction::{
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
 use stud_host_api::Cx;
+use stud_host_api::interaction::ToolApprovalKey;
 
 use crate::error::ErrorExt as _;
 use crate::ext::CxExt as _;
@@ -341,26 +342,81 @@ impl<R, T, C> InteractionRequest<R, T, C> {
     }
 }
 
-/// Who could answer a prompt now.
+pub use stud_host_api::interaction::Availability;
+
+/// The approvals that a tool keeps under keys of its own. [`CxPrompt::approvals`] gives them.
+///
+/// They are visible to this tool alone, and have nothing to do with the approvals that stud keeps: those let a call
+/// begin, these are looked up by the tool in the middle of its work.
 ///
 /// ```
+/// use stud_sdk::interaction::ApprovalScope;
 /// use stud_sdk::prelude::*;
+/// use stud_sdk::tool_prompt::{Outcome, Prompt};
 ///
-/// /// Says whether a user interface can answer.
+/// /// Publishes a release after the user has approved it.
 /// #[tool(gated = false)]
-/// fn is_somebody_there(cx: &Cx) -> Result<String> {
-///     Ok(cx.interaction()?.available.to_string())
+/// async fn publish_release(cx: &Cx) -> Result<Output> {
+///     if cx.approvals().get("publish").await?.is_some() {
+///         return Ok(Output::text("published"));
+///     }
+///     let request = Prompt::approval("publish_release").text("Publish?").on_response(|answer| async move {
+///         let Some(scope) = answer.approved() else {
+///             return Outcome::complete("kept back");
+///         };
+///         if scope != ApprovalScope::Once {
+///             cx.approvals().set("publish", scope).await?;
+///         }
+///         Outcome::complete("published")
+///     });
+///     Output::json(cx.request_interaction(request).await?)
 /// }
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Availability {
-    /// Whether an interactor could answer.
-    pub available: bool,
-    /// How many screens can show prompts.
-    pub supported_count: usize,
-    /// How many of them do.
-    pub enabled_count: usize,
+#[derive(Debug, Clone, Copy)]
+pub struct ToolApprovals<'a>(&'a Cx);
+
+impl ToolApprovals<'_> {
+    /// For how long `key` is approved, in this session or for always. An approval for once is used up by this.
+    pub async fn get(&self, key: &str) -> Result<Option<ApprovalScope>> {
+        let session = self.0.ids().session_id.clone();
+        self.0
+            .host()
+            .interaction()
+            .approval(self.of(key, session))
+            .await
+    }
+
+    /// Whether `key` is approved for always. What is approved for the session does not count.
+    pub async fn is_always(&self, key: &str) -> Result<bool> {
+        let found = self
+            .0
+            .host()
+            .interaction()
+            .approval(self.of(key, None))
+            .await?;
+        Ok(found == Some(ApprovalScope::Always))
+    }
+
+    /// Keeps an approval: until the next [`get`](Self::get), for this session, or for always.
+    pub async fn set(&self, key: &str, scope: ApprovalScope) -> Result<()> {
+        let session = self.0.ids().session_id.clone();
+        let of = self.of(key, session);
+        self.0.host().interaction().approve(of, scope).await
+    }
+
+    /// Forgets what this plugin's tools have kept for this session and for once.
+    pub async fn clear_session(&self) -> Result<()> {
+        let session = self.0.host().workspace().session_id()?;
+        self.0.host().interaction().clear_approvals(session).await
+    }
+
+    fn of(self, key: &str, session_id: Option<String>) -> ToolApprovalKey {
+        ToolApprovalKey {
+            key: key.to_owned(),
+            session_id,
+            tool_call_id: self.0.ids().tool_call_id.clone(),
+        }
+    }
 }
 
 /// What the SDK adds to [`Cx`] for prompts.
@@ -397,8 +453,11 @@ pub trait CxPrompt {
         C: FnMut() -> CF + Send,
         CF: Future<Output = ()> + Send;
 
-    /// Who could answer a prompt now.
+    /// Which screens could answer a prompt now.
     fn interaction(&self) -> Result<Availability>;
+
+    /// The approvals that this tool keeps.
+    fn approvals(&self) -> ToolApprovals<'_>;
 }
 
 impl CxPrompt for Cx {
@@ -456,16 +515,11 @@ impl CxPrompt for Cx {
     }
 
     fn interaction(&self) -> Result<Availability> {
-        let snapshot = self.host().metrics().snapshot()?;
-        let uis = snapshot.ui.items.iter();
-        let count = uis
-            .filter(|ui| ui.active && ui.roles.iter().any(|role| role == "interactor"))
-            .count();
-        Ok(Availability {
-            available: count > 0,
-            supported_count: count,
-            enabled_count: count,
-        })
+        self.host().interaction().availability()
+    }
+
+    fn approvals(&self) -> ToolApprovals<'_> {
+        ToolApprovals(self)
     }
 }
 

@@ -19,6 +19,8 @@ mod schema;
 mod lifecycle;
 #[path = "all/tool.rs"]
 mod tool;
+#[path = "all/tool_prompt.rs"]
+mod tool_prompt;
 #[path = "all/command.rs"]
 mod command;
 #[path = "all/hook.rs"]

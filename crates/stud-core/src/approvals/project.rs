@@ -1,6 +1,8 @@
 //! Approvals that hold for a project: `.stud/approvals.json`.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use stud_contract_meta::{Error, Result};
@@ -17,8 +19,19 @@ const LARGEST_FILE: u64 = 4 << 20;
 #[derive(Debug)]
 pub struct ProjectApprovals {
     path: PathBuf,
-    known: Mutex<Option<Vec<Grant>>>,
+    known: Mutex<Option<Known>>,
 }
+
+/// What was read, and from which version of the file.
+#[derive(Debug)]
+struct Known {
+    version: Version,
+    grants: Vec<Grant>,
+}
+
+/// Tells one version of the file from the next, which takes its place with an inode of its own; nothing while there is
+/// no file.
+type Version = Option<(u64, u64, Option<SystemTime>)>;
 
 /// A yes that holds until it is taken back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +48,7 @@ pub struct Grant {
 }
 
 /// A tool and what it may touch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Subject {
     /// The tool.
@@ -83,15 +96,24 @@ impl ProjectApprovals {
         &self.path
     }
 
-    /// All that is granted, oldest first.
+    /// All that is granted, oldest first. What other sessions and processes have granted or revoked counts at once.
     pub fn grants(&self) -> Result<Vec<Grant>> {
         let mut known = lock(&self.known);
-        if let Some(known) = &*known {
-            return Ok(known.clone());
+        let version = self.version();
+        if let Some(known) = known.as_ref().filter(|known| known.version == version) {
+            return Ok(known.grants.clone());
         }
-        let read = self.read()?;
-        *known = Some(read.clone());
-        Ok(read)
+        let grants = self.read()?;
+        *known = Some(Known {
+            version,
+            grants: grants.clone(),
+        });
+        Ok(grants)
+    }
+
+    fn version(&self) -> Version {
+        let metadata = std::fs::metadata(&self.path).ok()?;
+        Some((metadata.ino(), metadata.len(), metadata.modified().ok()))
     }
 
     /// Adds what is not there yet. What another process has added meanwhile stays.
@@ -109,6 +131,9 @@ impl ProjectApprovals {
     /// Takes back what `unwanted` says, and gives what it was.
     pub fn revoke(&self, unwanted: impl Fn(&Grant) -> bool) -> Result<Vec<Grant>> {
         let mut taken = Vec::new();
+        if !self.path.exists() {
+            return Ok(taken);
+        }
         self.change(|known| {
             let (out, kept) = std::mem::take(known).into_iter().partition(&unwanted);
             taken = out;
@@ -126,7 +151,8 @@ impl ProjectApprovals {
             if grants != before {
                 self.write(&grants)?;
             }
-            *lock(&self.known) = Some(grants);
+            let version = self.version();
+            *lock(&self.known) = Some(Known { version, grants });
             Ok(())
         });
         changed.unwrap_or_else(|error| Err(self.unavailable(&format!("cannot be locked: {error}"))))

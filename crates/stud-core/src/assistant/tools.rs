@@ -219,7 +219,9 @@ async fn execute(
 ) -> Done {
     let session = voice.session();
     let ext_id = giver.ext_id();
-    let scope = session.scopes().begin_tool(ext_id, &call.tool_call_id);
+    let scope = session
+        .scopes()
+        .begin_tool(ext_id, &call.tool_name, &call.tool_call_id);
     let cx = voice.call(scope.token(), Some(&call.tool_call_id));
     let usual = session.rules().tool;
     let limit = giver.patience(&call.tool_name, &call.args, usual);

@@ -1,15 +1,17 @@
 //! Services that ask a person or say when to stop: interaction and cancellation.
 
 use stud_abi::CancellationToken;
-use stud_contract_interaction::{Payload, Response};
+use stud_contract_interaction::{ApprovalScope, InteractionKind, Payload, Response};
 use stud_contract_meta::{Kind, Result};
 use stud_diagnostics::codes;
 use stud_host_api::BoxFuture;
 use stud_host_api::cancellation::{CancellationFactory, Scope};
-use stud_host_api::interaction::InteractionRequester;
+use stud_host_api::interaction::{Availability, InteractionRequester, ToolApprovalKey};
 use stud_host_api::refusal;
 
 use super::{Host, now};
+use crate::approvals::{ToolApprovals, ToolOwner};
+use crate::interactions::form_rules::check_patterns;
 use crate::session::Session;
 
 impl Host {
@@ -36,7 +38,7 @@ impl InteractionRequester for Host {
             let refused = refusal::interaction_kind_forbidden(kind, self.category());
             return now(Err(refused));
         }
-        if let Err(error) = payload.check() {
+        if let Err(error) = payload.check().and_then(|()| check_patterns(&payload)) {
             return now(Err(error));
         }
         let session = match self.session("interaction") {
@@ -72,6 +74,73 @@ impl InteractionRequester for Host {
             _ => return now(self.not_ready("interaction")),
         };
         Box::pin(async move { session.prompts().respond(self.id(), response).await })
+    }
+
+    fn availability(&self) -> Result<Availability> {
+        self.alive("interaction")?;
+        let Some(session) = self.link().get() else {
+            return Ok(Availability::default());
+        };
+        let audience = session.prompts().audience();
+        Ok(Availability {
+            available: audience.is_available(),
+            supported_count: audience.supported,
+            enabled_count: audience.enabled,
+        })
+    }
+
+    fn approval(&self, of: ToolApprovalKey) -> BoxFuture<'_, Result<Option<ApprovalScope>>> {
+        let found = self.with_tool_approvals(&of, |session, approvals, owner| {
+            let in_session = of.session_id.as_deref() == Some(session.id());
+            approvals.get(owner, &of.key, in_session)
+        });
+        now(found)
+    }
+
+    fn approve(&self, of: ToolApprovalKey, scope: ApprovalScope) -> BoxFuture<'_, Result<()>> {
+        let kept = self.with_tool_approvals(&of, |session, approvals, owner| {
+            let named = of.session_id.as_deref();
+            if scope != ApprovalScope::Always && named.is_some_and(|id| id != session.id()) {
+                return self.not_ready("interaction");
+            }
+            approvals.set(owner, &of.key, scope)
+        });
+        now(kept)
+    }
+
+    fn clear_approvals(&self, session_id: String) -> BoxFuture<'_, Result<()>> {
+        let none = ToolApprovalKey::default();
+        now(
+            self.with_tool_approvals(&none, |session, approvals, owner| {
+                if session.id() == session_id {
+                    approvals.clear(owner.ext_id);
+                }
+                Ok(())
+            }),
+        )
+    }
+}
+
+impl Host {
+    /// Lets a tool use what it has kept: the session, the approvals, and whose they are.
+    fn with_tool_approvals<T>(
+        &self,
+        of: &ToolApprovalKey,
+        work: impl FnOnce(&Session, &ToolApprovals, ToolOwner<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.alive("interaction")?;
+        if self.plugin.kind != Kind::Tool {
+            let kind = InteractionKind::ToolApproval;
+            return Err(refusal::interaction_kind_forbidden(kind, self.category()));
+        }
+        let session = self.session("interaction")?;
+        let call = of.tool_call_id.as_deref();
+        let tool = call.and_then(|call| session.scopes().tool_name(self.id(), call));
+        let owner = ToolOwner {
+            ext_id: self.id(),
+            tool: tool.as_deref(),
+        };
+        work(&session, &session.rules().tool_approvals, owner)
     }
 }
 

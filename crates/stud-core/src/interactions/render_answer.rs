@@ -1,11 +1,7 @@
 //! An answer in words, for when the tool that would have read it is gone.
 
 use serde_json::{Value, json};
-use stud_contract_interaction::{
-    Action, Answer, Field, FieldType, Payload, Request, Response, Section, UserResponse,
-};
-use stud_contract_meta::{Error, Result};
-use stud_diagnostics::codes;
+use stud_contract_interaction::{Action, Answer, Payload, Response, UserResponse};
 
 use super::{Outcome, Prompt};
 use crate::ledger::Draft;
@@ -137,48 +133,5 @@ fn plain(value: &Value) -> String {
             items.join(", ")
         }
         other => other.to_string(),
-    }
-}
-
-/// Whether a form is filled in. While a tool waits, that is for the tool to say.
-pub(super) fn check(asked: &Request, answer: &Answer) -> Result<()> {
-    let (Payload::ToolInput(asked), Answer::ToolInput(answer)) = (&asked.payload, answer) else {
-        return Ok(());
-    };
-    if answer.action != Action::Submit {
-        return Ok(());
-    }
-    let is_blank = |field: &Field| {
-        let given = answer.input.as_ref().and_then(|input| input.get(&field.id));
-        match given {
-            // A required box has to be ticked; a no to a question is an answer.
-            Some(Value::Bool(yes)) => field.field_type == FieldType::Checkbox && !yes,
-            given => given.is_none_or(says_nothing),
-        }
-    };
-    let form = &asked.input_schema;
-    // An optional section counts only if something was filled in.
-    let counts = |section: &&Section| !(section.optional && section.fields.iter().all(is_blank));
-    let sections = form.sections.iter().flatten().filter(counts);
-    let fields = form.fields.iter().flatten();
-    let mut fields = fields.chain(sections.flat_map(|section| &section.fields));
-    match fields.find(|field| field.required && is_blank(field)) {
-        None => Ok(()),
-        Some(field) => {
-            let code = &codes::INTERACTION_PAYLOAD_MISMATCH;
-            let message = format!("`{}` has to be filled in", field.label);
-            Err(Error::new(code.class, code.name, message)
-                .with("fieldPath", format!("/value/input/{}", field.id)))
-        }
-    }
-}
-
-/// Whether a control was left as it was.
-fn says_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.trim().is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
     }
 }

@@ -13,7 +13,7 @@ use super::detached::Inbox;
 use super::interactor_slot::InteractorSlot;
 use super::outcome::{self, Outcome};
 use super::stage::{PromptStage, too_late};
-use super::{Prompt, Prompts, Table, render_answer};
+use super::{Prompt, Prompts, Table, form_rules};
 use crate::events::PendingDelivery;
 use crate::fault_injection::{Fault, planted};
 use crate::ledger::closed;
@@ -61,7 +61,7 @@ impl Prompts {
         if let Some(answer) = response.check(&prompt.request)? {
             outcome::learn(&prompt, &answer);
             if tool_is_gone {
-                render_answer::check(&prompt.request, &answer)?;
+                form_rules::check_late(&prompt.request, &answer)?;
             }
         }
         let (done, promised) = promise();

@@ -24,6 +24,8 @@ struct Open {
 
 /// A running tool call.
 struct Call {
+    /// Which tool of the plugin.
+    tool: String,
     scope: CancellationSource,
     /// How often it has asked the person again.
     reprompts: u32,
@@ -70,14 +72,29 @@ impl Scopes {
     }
 
     /// Opens the scope of a tool call inside the turn.
-    pub(crate) fn begin_tool(&self, ext_id: &str, tool_call_id: &str) -> CancellationSource {
+    pub(crate) fn begin_tool(
+        &self,
+        ext_id: &str,
+        tool: &str,
+        tool_call_id: &str,
+    ) -> CancellationSource {
         let mut open = lock(&self.open);
-        let tool = open.turn.as_ref().unwrap_or(&self.session).child();
+        let scope = open.turn.as_ref().unwrap_or(&self.session).child();
         let key = (ext_id.to_owned(), tool_call_id.to_owned());
-        let scope = tool.clone();
-        let reprompts = 0;
-        open.tools.insert(key, Call { scope, reprompts });
-        tool
+        let call = Call {
+            tool: tool.to_owned(),
+            scope: scope.clone(),
+            reprompts: 0,
+        };
+        open.tools.insert(key, call);
+        scope
+    }
+
+    /// Which tool of a plugin serves a call that runs.
+    pub(crate) fn tool_name(&self, ext_id: &str, tool_call_id: &str) -> Option<String> {
+        let key = (ext_id.to_owned(), tool_call_id.to_owned());
+        let open = lock(&self.open);
+        open.tools.get(&key).map(|call| call.tool.clone())
     }
 
     pub(crate) fn end_tool(&self, ext_id: &str, tool_call_id: &str) {

@@ -113,7 +113,7 @@ fn a_store_that_fails_leaves_no_gap_and_tells_everybody() {
 }
 
 #[test]
-fn a_prompt_whose_record_fails_is_nobodys_business() {
+fn cit_11_a_prompt_whose_record_fails_is_shown_to_no_interactor() {
     explore(|| {
         // The first two calls are the record of the first prompt and its second try.
         let room = Room::with(Clock::silent(), StoredSessions::failing(0..2));

@@ -135,7 +135,9 @@ function gone(id) {
 function state(frame) {
   composer.setRunning(frame.running);
   const { id, modelId } = frame.provider ?? {};
-  by('model').textContent = [modelId ?? id, frame.session?.mode].filter(Boolean).join(' · ');
+  const { attached, currentStage } = frame.stateMachine ?? {};
+  const stage = attached && currentStage ? `stage ${currentStage}` : null;
+  by('model').textContent = [modelId ?? id, frame.session?.mode, stage].filter(Boolean).join(' · ');
   const { usedTokens = 0, windowTokens } = frame.context ?? {};
   const { inputTotal = 0, outputTotal = 0 } = frame.tokens ?? {};
   by('meter').hidden = !(inputTotal + outputTotal + usedTokens);

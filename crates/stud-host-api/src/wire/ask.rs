@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use stud_abi::{CancellationToken, HostHandle, Listener};
-use stud_contract_interaction::{Payload, Response};
+use stud_contract_interaction::{ApprovalScope, Payload, Response};
 use stud_contract_meta::Result;
 
 use super::json::{self, Part};
 use super::operation::{
-    self, AtOnce, Dispatch, Draft, Feed, Id, InTime, Key, Name, Nothing, Operation, Slot, SlotWrite,
+    self, Approve, AtOnce, Dispatch, Draft, Feed, Id, InTime, Key, Name, Nothing, OfSession,
+    Operation, Slot, SlotWrite,
 };
 use super::snapshot::{Known, Newest};
 use crate::BoxFuture;
@@ -21,7 +22,7 @@ use crate::config::{ConfigReader, Destination};
 use crate::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use crate::env::EnvReader;
 use crate::events::{Event, EventPublisher, EventType};
-use crate::interaction::InteractionRequester;
+use crate::interaction::{Availability, InteractionRequester, ToolApprovalKey};
 use crate::metrics::{RuntimeReader, RuntimeSnapshot, SnapshotHandler, Subscription, TokenHandler};
 use crate::prompt::{Prompt, PromptFilter, PromptReader, PromptRef};
 use crate::resource::{Resource, ResourceFilter, ResourceReader, ResourceRef};
@@ -135,6 +136,22 @@ impl InteractionRequester for Asking {
 
     fn respond(&self, response: Response) -> BoxFuture<'_, Result<()>> {
         wait::<operation::InteractionRespond>(&self.handle, &response)
+    }
+
+    fn availability(&self) -> Result<Availability> {
+        ask::<operation::InteractionAvailability>(&self.handle, &Nothing {})
+    }
+
+    fn approval(&self, of: ToolApprovalKey) -> BoxFuture<'_, Result<Option<ApprovalScope>>> {
+        wait::<operation::InteractionApproval>(&self.handle, &of)
+    }
+
+    fn approve(&self, of: ToolApprovalKey, scope: ApprovalScope) -> BoxFuture<'_, Result<()>> {
+        wait::<operation::InteractionApprove>(&self.handle, &Approve { of, scope })
+    }
+
+    fn clear_approvals(&self, session_id: String) -> BoxFuture<'_, Result<()>> {
+        wait::<operation::InteractionClearApprovals>(&self.handle, &OfSession { session_id })
     }
 }
 

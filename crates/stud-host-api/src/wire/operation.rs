@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use stud_abi::BoxFuture;
-use stud_contract_interaction::{Payload, Response};
+use stud_contract_interaction::{ApprovalScope, Payload, Response};
 use stud_contract_meta::Result;
 
 use super::json::{self, Part};
@@ -18,6 +18,7 @@ use crate::commands::{CommandArgs, CommandRef, CommandResult, Completion, Deed};
 use crate::config::Destination;
 use crate::context::{Compacted, Compacting, ContextFragment};
 use crate::events::{Event, EventType};
+use crate::interaction::{Availability, ToolApprovalKey};
 use crate::metrics::TokenDelta;
 use crate::prompt::{Prompt, PromptFilter, PromptRef};
 use crate::resource::{Resource, ResourceFilter, ResourceRef};
@@ -194,6 +195,9 @@ operations! {
         /// Lists every event that may come, with its owner and its schema.
         EventsList "events.list" (Nothing) -> Vec<EventType>:
             |at, Nothing {}| at.host.events().list();
+        /// Says which screens could answer a prompt now.
+        InteractionAvailability "interaction.availability" (Nothing) -> Availability:
+            |at, Nothing {}| at.host.interaction().availability();
         /// Asks whether a state slot is the plugin's own.
         SessionStateSlot "session.stateSlot" (Slot) -> ():
             |at, Slot { ext_id }| at.host.session().state_slot(&ext_id).map(drop);
@@ -235,6 +239,15 @@ operations! {
         /// Answers a prompt, as an interactor.
         InteractionRespond "interaction.respond" (Response) -> ():
             |at, response| at.host.interaction().respond(response);
+        /// Looks for an approval that the tool has kept.
+        InteractionApproval "interaction.approval" (ToolApprovalKey) -> Option<ApprovalScope>:
+            |at, of| at.host.interaction().approval(of);
+        /// Keeps an approval of the tool's own.
+        InteractionApprove "interaction.approve" (Approve) -> ():
+            |at, Approve { of, scope }| at.host.interaction().approve(of, scope);
+        /// Forgets the approvals that are kept for a session.
+        InteractionClearApprovals "interaction.clearApprovals" (OfSession) -> ():
+            |at, OfSession { session_id }| at.host.interaction().clear_approvals(session_id);
         /// Reads a page of the session's messages.
         SessionRead "session.read" (Page) -> SessionView:
             |at, page| at.host.session().read(page);
@@ -317,6 +330,25 @@ pub(super) struct Key {
 pub(super) struct Id {
     /// The id.
     pub(super) id: String,
+}
+
+/// An approval of a tool.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Approve {
+    /// What is approved.
+    pub(super) of: ToolApprovalKey,
+    /// For how long.
+    pub(super) scope: ApprovalScope,
+}
+
+/// A session.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OfSession {
+    /// Which one.
+    pub(super) session_id: String,
 }
 
 /// A state slot.

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use stud_abi::CancellationSource;
-use stud_contract_interaction::{Payload, Request, Response};
+use stud_contract_interaction::{ApprovalScope, Payload, Request, Response};
 use stud_contract_meta::Result;
 use stud_host_api::audit::AuditRecord;
 use stud_host_api::cancellation::Scope;
 use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult, Deed};
 use stud_host_api::context::{Compacted, Compacting, ContextFragment};
 use stud_host_api::events::Event;
+use stud_host_api::interaction::Availability;
 use stud_host_api::metrics::{RuntimeSnapshot, SnapshotHandler, TokenHandler};
 use stud_host_api::prompt::Prompt;
 use stud_host_api::resource::{Resource, ResourceRef};
@@ -45,6 +46,9 @@ pub(crate) struct Record {
     pub(crate) responded: Vec<Response>,
     /// How many of the next answers come too late.
     pub(crate) late: usize,
+    pub(crate) availability: Availability,
+    /// What the tool keeps, by its keys.
+    pub(crate) approvals: Vec<(String, ApprovalScope)>,
     pub(crate) published: Vec<Event>,
     pub(crate) audited: Vec<AuditRecord>,
     pub(crate) appended: Vec<SessionRecord>,
@@ -105,6 +109,12 @@ impl Record {
             settled: BTreeSet::new(),
             responded: Vec::new(),
             late: 0,
+            availability: Availability {
+                available: true,
+                supported_count: 1,
+                enabled_count: 1,
+            },
+            approvals: Vec::new(),
             published: Vec::new(),
             audited: Vec::new(),
             appended: Vec::new(),

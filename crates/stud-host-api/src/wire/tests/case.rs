@@ -286,6 +286,46 @@ fn of_prompts() -> Vec<Case> {
             asked: json!({"interactionId": "i1", "correlationId": "t1", "status": "dismissed"}),
             answered: Value::Null,
         },
+        Case {
+            name: "interaction.availability",
+            call: |host| written(host.interaction().availability()),
+            asked: Value::Null,
+            answered: json!({"available": true, "supportedCount": 3, "enabledCount": 2}),
+        },
+        Case {
+            name: "interaction.approval",
+            call: |host| {
+                let of = json!({"key": "deploy", "sessionId": "s1", "toolCallId": "c1"});
+                written(ready(host.interaction().approval(read(of))))
+            },
+            asked: json!({"key": "deploy", "sessionId": "s1", "toolCallId": "c1"}),
+            answered: json!("session"),
+        },
+        Case {
+            name: "interaction.approval",
+            call: |host| {
+                let of = json!({"key": "deploy"});
+                written(ready(host.interaction().approval(read(of))))
+            },
+            asked: json!({"key": "deploy"}),
+            answered: Value::Null,
+        },
+        Case {
+            name: "interaction.approve",
+            call: |host| {
+                let of = json!({"key": "deploy", "sessionId": "s1"});
+                let scope = read(json!("always"));
+                written(ready(host.interaction().approve(read(of), scope)))
+            },
+            asked: json!([{"key": "deploy", "sessionId": "s1"}, "always"]),
+            answered: Value::Null,
+        },
+        Case {
+            name: "interaction.clearApprovals",
+            call: |host| written(ready(host.interaction().clear_approvals("s1".to_owned()))),
+            asked: json!("s1"),
+            answered: Value::Null,
+        },
     ]
 }
 

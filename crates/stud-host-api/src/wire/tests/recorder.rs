@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use stud_abi::{CancellationSource, CancellationToken};
-use stud_contract_interaction::{Payload, Response};
+use stud_contract_interaction::{ApprovalScope, Payload, Response};
 use stud_contract_meta::{Error, Result};
 
 use crate::BoxFuture;
@@ -17,7 +17,7 @@ use crate::config::{ConfigReader, Destination};
 use crate::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use crate::env::EnvReader;
 use crate::events::{Event, EventPublisher, EventType};
-use crate::interaction::InteractionRequester;
+use crate::interaction::{Availability, InteractionRequester, ToolApprovalKey};
 use crate::metrics::{
     RuntimeReader, RuntimeSnapshot, SnapshotHandler, Subscription, TokenDelta, TokenHandler,
 };
@@ -171,6 +171,22 @@ impl InteractionRequester for Recorder {
 
     fn respond(&self, response: Response) -> BoxFuture<'_, Result<()>> {
         self.later("interaction.respond", json!(response))
+    }
+
+    fn availability(&self) -> Result<Availability> {
+        self.now("interaction.availability", Value::Null)
+    }
+
+    fn approval(&self, of: ToolApprovalKey) -> BoxFuture<'_, Result<Option<ApprovalScope>>> {
+        self.later("interaction.approval", json!(of))
+    }
+
+    fn approve(&self, of: ToolApprovalKey, scope: ApprovalScope) -> BoxFuture<'_, Result<()>> {
+        self.later("interaction.approve", json!([of, scope]))
+    }
+
+    fn clear_approvals(&self, session_id: String) -> BoxFuture<'_, Result<()>> {
+        self.later("interaction.clearApprovals", json!(session_id))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a test looks at afterwards.
 
-use stud_contract_interaction::{Payload, Response};
+use stud_contract_interaction::{ApprovalScope, Payload, Response};
 use stud_host_api::audit::AuditRecord;
 use stud_host_api::commands::{CommandArgs, Deed};
 use stud_host_api::context::{Compacting, ContextFragment};
@@ -39,6 +39,16 @@ impl FakeHost {
         /// # Ok::<(), stud_sdk::Error>(())
         /// ```
         responded -> Vec<Response>;
+        /// The approvals that the tool keeps, by its keys.
+        ///
+        /// ```
+        /// # use stud_sdk::{interaction::ApprovalScope, prelude::*, testing::{FakeHost, block_on}};
+        /// let host = FakeHost::new();
+        /// block_on(host.cx().approvals().set("deploy", ApprovalScope::Session))?;
+        /// assert_eq!(host.approvals(), [("deploy".to_owned(), ApprovalScope::Session)]);
+        /// # Ok::<(), stud_sdk::Error>(())
+        /// ```
+        approvals -> Vec<(String, ApprovalScope)>;
         /// The events the plugin published.
         ///
         /// ```

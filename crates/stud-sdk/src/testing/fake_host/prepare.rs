@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
-use stud_contract_interaction::Answer;
+use stud_contract_interaction::{Answer, ApprovalScope};
 use stud_contract_meta::{Error, Result};
 use stud_host_api::commands::{CommandRef, CommandResult};
 use stud_host_api::context::Compacted;
+use stud_host_api::interaction::Availability;
 use stud_host_api::prompt::Prompt;
 use stud_host_api::resource::{Resource, ResourceRef};
 use stud_host_api::session::{SecurityMode, SlotValue, TranscriptRecord};
@@ -136,6 +137,26 @@ impl FakeHost {
         /// assert_eq!(late.unwrap_err().code(), "InteractionAlreadyAnswered");
         /// ```
         answered_elsewhere() |record| record.late += 1;
+        /// Says which screens could answer a prompt. One can, unless this says otherwise.
+        ///
+        /// ```
+        /// # use stud_sdk::{prelude::*, testing::FakeHost, tool_prompt::Availability};
+        /// let host = FakeHost::new().screens(Availability::default());
+        /// assert!(!host.cx().interaction()?.available);
+        /// # Ok::<(), stud_sdk::Error>(())
+        /// ```
+        screens(availability: Availability) |record, availability| record.availability = availability;
+        /// Adds an approval that the tool has kept.
+        ///
+        /// ```
+        /// # use stud_sdk::{interaction::ApprovalScope, prelude::*, testing::{FakeHost, block_on}};
+        /// let host = FakeHost::new().approved("deploy", ApprovalScope::Always);
+        /// assert!(block_on(host.cx().approvals().is_always("deploy"))?);
+        /// # Ok::<(), stud_sdk::Error>(())
+        /// ```
+        approved(key: &str, scope: ApprovalScope) |record, key, scope| {
+            record.approvals.push((key.to_owned(), scope));
+        };
         /// Puts a prompt into the registry.
         ///
         /// ```

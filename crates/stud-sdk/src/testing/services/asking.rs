@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use stud_abi::CancellationToken;
-use stud_contract_interaction::{Payload, Response};
+use stud_contract_interaction::{ApprovalScope, InteractionKind, Payload, Response};
 use stud_contract_meta::Result;
 use stud_host_api::BoxFuture;
 use stud_host_api::cancellation::{CancellationFactory, Scope};
@@ -10,10 +10,10 @@ use stud_host_api::commands::{
     CommandArgs, CommandRef, CommandResult, CommandSurface, Completion, Deed,
 };
 use stud_host_api::context::{Compacted, Compacting, ContextContributor, ContextFragment};
-use stud_host_api::interaction::InteractionRequester;
+use stud_host_api::interaction::{Availability, InteractionRequester, ToolApprovalKey};
 use stud_host_api::refusal::{self, Phase};
 
-use super::super::record::Record;
+use super::super::record::{Record, SESSION};
 use super::{Services, ready};
 
 impl InteractionRequester for Services {
@@ -27,6 +27,63 @@ impl InteractionRequester for Services {
     fn respond(&self, response: Response) -> BoxFuture<'_, Result<()>> {
         ready(self.settle(response))
     }
+
+    fn availability(&self) -> Result<Availability> {
+        Ok(self.open("interaction")?.availability)
+    }
+
+    fn approval(&self, of: ToolApprovalKey) -> BoxFuture<'_, Result<Option<ApprovalScope>>> {
+        ready(self.open("interaction").and_then(|mut record| {
+            may_keep_approvals(&record)?;
+            let in_session = of.session_id.as_deref() == Some(SESSION);
+            let has = |scope: &ApprovalScope| {
+                let is_visible = in_session || *scope == ApprovalScope::Always;
+                is_visible && record.approvals.contains(&(of.key.clone(), *scope))
+            };
+            let found = WIDEST_FIRST.into_iter().find(has);
+            if found == Some(ApprovalScope::Once) {
+                let used_up = (of.key, ApprovalScope::Once);
+                record.approvals.retain(|kept| *kept != used_up);
+            }
+            Ok(found)
+        }))
+    }
+
+    fn approve(&self, of: ToolApprovalKey, scope: ApprovalScope) -> BoxFuture<'_, Result<()>> {
+        ready(self.open("interaction").and_then(|mut record| {
+            may_keep_approvals(&record)?;
+            let kept = (of.key, scope);
+            if !record.approvals.contains(&kept) {
+                record.approvals.push(kept);
+            }
+            Ok(())
+        }))
+    }
+
+    fn clear_approvals(&self, session_id: String) -> BoxFuture<'_, Result<()>> {
+        ready(self.open("interaction").and_then(|mut record| {
+            may_keep_approvals(&record)?;
+            if session_id == SESSION {
+                let lasts = |scope: ApprovalScope| scope == ApprovalScope::Always;
+                record.approvals.retain(|(_, scope)| lasts(*scope));
+            }
+            Ok(())
+        }))
+    }
+}
+
+const WIDEST_FIRST: [ApprovalScope; 3] = [
+    ApprovalScope::Always,
+    ApprovalScope::Session,
+    ApprovalScope::Once,
+];
+
+fn may_keep_approvals(record: &Record) -> Result<()> {
+    if record.is_one_of(&["Tool"]) {
+        return Ok(());
+    }
+    let kind = InteractionKind::ToolApproval;
+    Err(refusal::interaction_kind_forbidden(kind, record.kind()))
 }
 
 impl Services {
