@@ -9,6 +9,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use stud_tests::{Terminal, World, eventually};
 
+#[cfg(test)]
+mod attached;
+
 const ROWS: NonZero<u16> = NonZero::new(24).unwrap();
 const COLUMNS: NonZero<u16> = NonZero::new(80).unwrap();
 
@@ -156,7 +159,7 @@ fn tui_63_ctrl_c_calls_the_turn_off_and_the_next_input_is_answered() {
     terminal.types("after\r");
     shows(&terminal, "queued 1: after");
     terminal.types("\u{3}");
-    shows(&terminal, "called off");
+    shows(&terminal, "cancelled");
     shows(&terminal, "USER after");
     terminal.types("\u{4}");
     assert_eq!(terminal.end().0, 0);

@@ -17,6 +17,7 @@ use stud_core::store::Store;
 use stud_diagnostics::codes;
 
 use crate::ack::{Ack, Decision, ResultCode};
+use crate::attach::ScreenHost;
 use crate::content_ref::{self, sha256};
 use crate::envelope::{Envelope, EnvelopeError, Refused};
 use crate::message::{self, Action, ActionKind, Content, Heading, Message};
@@ -24,6 +25,14 @@ use crate::policy::Policy;
 use crate::roster::Right;
 use crate::sessions::{Found, MAIN_AGENT, Sessions};
 use crate::trail::{self, Judged};
+
+/// What becomes of a line.
+pub(crate) enum Answer {
+    /// It is answered with this line.
+    Line(String),
+    /// The connection is for this screen from now on, once it was sent this line.
+    Screen(ScreenHost, String),
+}
 
 /// Answers the lines of a control socket.
 #[derive(Clone)]
@@ -54,6 +63,40 @@ impl Receiver {
     pub fn answer(&self, line: &[u8]) -> String {
         let answered = Envelope::read(line).and_then(|envelope| self.obey(envelope));
         answered.unwrap_or_else(|refused| refused.reply())
+    }
+
+    /// The same, or the screen of another process that the connection is for from now on, with the line that says so.
+    pub(crate) fn take(&self, line: &[u8]) -> Answer {
+        let envelope = match Envelope::read(line) {
+            Ok(envelope) if envelope.command == "admin.attach" => envelope,
+            Ok(envelope) => {
+                let answered = self.obey(envelope);
+                return Answer::Line(answered.unwrap_or_else(|refused| refused.reply()));
+            }
+            Err(refused) => return Answer::Line(refused.reply()),
+        };
+        self.attach(envelope)
+            .unwrap_or_else(|refused| Answer::Line(refused.reply()))
+    }
+
+    fn attach(&self, mut envelope: Envelope) -> Result<Answer, Refused> {
+        let members = envelope.object()?;
+        let text = |name: &str| {
+            let found = members.get(name).and_then(Value::as_str);
+            found.ok_or_else(|| {
+                let message = format!("`{name}` is not a text");
+                envelope.refuse(EnvelopeError::InvalidPayload, &message)
+            })
+        };
+        let (session_id, ext_id) = (text("session_id")?, text("ext_id")?);
+        Ok(match self.0.sessions.screen(session_id, ext_id) {
+            Ok(screen) => {
+                let attached =
+                    json!({"attached": {"session_id": screen.session.id(), "ext_id": ext_id}});
+                Answer::Screen(screen, envelope.reply(&attached))
+            }
+            Err(error) => Answer::Line(envelope.reply(&json!({"error": told(&error)}))),
+        })
     }
 
     fn obey(&self, mut envelope: Envelope) -> Result<String, Refused> {

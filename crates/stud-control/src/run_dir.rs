@@ -59,6 +59,11 @@ impl RunDir {
         Self(state_dir.join("run"))
     }
 
+    /// The socket of `stud serve`, whether there is one or not.
+    pub fn serve_socket(&self) -> PathBuf {
+        self.0.join(SocketName::Serve.file_name())
+    }
+
     /// Every socket there is, that of `stud serve` first. Some may be stale.
     pub fn sockets(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();

@@ -18,8 +18,9 @@ use stud_core::executor::spawn;
 use stud_diagnostics::{Diagnostic, codes};
 use stud_runtime::clock::Stopwatch;
 
+use crate::attach;
 use crate::envelope::Refused;
-use crate::receiver::Receiver;
+use crate::receiver::{Answer, Receiver};
 use crate::run_dir::{Bound, RunDir, SocketName, private_folder};
 
 /// How long a connection may take to send its line.
@@ -363,7 +364,14 @@ impl Listening {
             let receiver = self.receiver.clone();
             spawn(move || {
                 match task {
-                    Task::Line(stream, line) => reply(stream, &receiver.answer(&line), false),
+                    Task::Line(stream, line) => match receiver.take(&line) {
+                        Answer::Line(answer) => reply(stream, &answer, false),
+                        Answer::Screen(screen, greeting) => {
+                            // It stays for as long as its user likes, and keeps no line of others waiting.
+                            drop(worker);
+                            return attach::serve(stream, screen, &greeting);
+                        }
+                    },
                     Task::Refuse(stream, why) => reply(stream, &Refused::unread(why).reply(), true),
                 }
                 drop(worker);

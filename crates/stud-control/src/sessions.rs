@@ -9,6 +9,8 @@ use stud_core::session::Session;
 use stud_core::store::Store;
 use stud_diagnostics::codes;
 
+use crate::attach::ScreenHost;
+
 /// The agent that every session has: the one that answers the person.
 pub const MAIN_AGENT: &str = "main";
 
@@ -32,6 +34,15 @@ pub trait Sessions: Send + Sync {
 
     /// Loads what is now in the place of a session's plugin, when no call of it is running.
     fn reload(&self, session_id: &str, ext_id: &str) -> Result<Value>;
+
+    /// What a screen of another process uses of a session, which is opened if it is kept and does not run. A process
+    /// whose only session has a screen of its own has no place for another one.
+    fn screen(&self, session_id: &str, ext_id: &str) -> Result<ScreenHost> {
+        let code = &codes::CONTROL_UNAVAILABLE;
+        let message = format!("the process of the session `{session_id}` takes no other screen");
+        let error = Error::new(code.class, code.name, message).with("sessionId", session_id);
+        Err(error.with("extId", ext_id))
+    }
 }
 
 /// The only session of a process.

@@ -9,6 +9,7 @@ use serde_json::Value;
 use stud_contract_meta::Error;
 use stud_core::environment::{EmbeddedPlugin, Environment};
 use stud_core::events::{Event, Service, Subscriber};
+use stud_core::identity::Identity;
 use stud_core::launch::{Launch, LaunchObserver, Resume, launch_with};
 use stud_core::limits::Limits;
 use stud_core::mcp::Connector;
@@ -17,6 +18,7 @@ use stud_core::session::{Session, archive};
 use stud_core::startup;
 use stud_core::stored_sessions::StoredSessions;
 use stud_diagnostics::Diagnostic;
+use stud_host_api::HostApi;
 use tokio::runtime::Handle;
 
 use crate::event_log::EventLog;
@@ -44,6 +46,7 @@ pub struct Hosting {
     live: Mutex<BTreeMap<String, Arc<LiveSession>>>,
     /// Held while a session opens or ends, so that no session is opened twice.
     changing: tokio::sync::Mutex<()>,
+    runtime: Handle,
 }
 
 impl Hosting {
@@ -53,6 +56,7 @@ impl Hosting {
             cancel_on_text,
             live: Mutex::default(),
             changing: tokio::sync::Mutex::default(),
+            runtime: Handle::current(),
         })
     }
 
@@ -69,6 +73,25 @@ impl Hosting {
     pub fn reload(&self, session_id: &str, ext_id: &str) -> Option<Result<Value, Error>> {
         let live = self.sessions().get(session_id).cloned();
         live.map(|live| live.reload(ext_id))
+    }
+
+    /// The host in a session for a plugin whose instance runs in another process. A session that is kept and does not
+    /// run is opened.
+    ///
+    /// It waits for the session to open, so it is not for threads of the server.
+    pub fn host_elsewhere(
+        self: &Arc<Self>,
+        session_id: &str,
+        plugin: &Arc<Identity>,
+    ) -> Result<(Arc<Session>, Arc<dyn HostApi>), String> {
+        let create = Create {
+            session_id: Some(session_id.to_owned()),
+            mode: None,
+            cwd: None,
+        };
+        let opened = self.runtime.block_on(self.create(create));
+        let live = opened.map_err(|refusal| refusal.message)?;
+        Ok((live.session.clone(), live.hosts().host_for(plugin)))
     }
 
     /// The store of all sessions, without any of them.

@@ -13,6 +13,7 @@ use stud_core::environment::Environment;
 use stud_core::executor::block_on;
 use stud_core::interactions::Audience;
 use stud_core::launch::{Launched, Reloader};
+use stud_core::register::HostSource;
 use stud_core::session::{Ending, Session};
 use stud_host_api::metrics::{RuntimeReader as _, Subscription};
 use tokio::sync::watch;
@@ -38,6 +39,7 @@ pub(crate) struct LiveSession {
     pub(crate) log: Arc<EventLog>,
     pub(crate) interactor: Arc<WebInteractor>,
     reloader: Reloader,
+    hosts: Arc<dyn HostSource>,
     clients: Mutex<Clients>,
     life: AtomicU8,
     /// How often what the session looks like has changed.
@@ -64,6 +66,7 @@ impl LiveSession {
             session,
             log,
             reloader: launched.reloader(ground),
+            hosts: launched.hosts(),
             clients: Mutex::default(),
             life: AtomicU8::new(Life::Live as u8),
             state_version: Arc::new(AtomicU64::new(1)),
@@ -77,6 +80,11 @@ impl LiveSession {
     /// Loads what is now in a plugin's place.
     pub(crate) fn reload(&self, ext_id: &str) -> Result<Value, Error> {
         self.reloader.reload(ext_id)
+    }
+
+    /// What makes hosts for plugins of the session.
+    pub(crate) fn hosts(&self) -> &Arc<dyn HostSource> {
+        &self.hosts
     }
 
     pub(crate) fn id(&self) -> &str {

@@ -6,11 +6,15 @@ mod provider_entries;
 mod started;
 mod bring_up;
 
+use std::sync::Arc;
+
+use stud_contract_meta::Phase;
 use stud_diagnostics::Diagnostic;
 
 use crate::admission::judge;
 use crate::dependency_order::{Candidate, Ordered, order};
 use crate::discover::{Discovered, discover};
+use crate::identity::Identity;
 use crate::layer::layer;
 use crate::load::PluginStores;
 use crate::provenance::Refused;
@@ -120,6 +124,15 @@ impl Plugins {
         self.opened
             .retain(|opened| opened.plugin().manifest().ext_id.as_str() == id);
         self
+    }
+
+    /// The identity of a plugin whose instance runs in another process: active, as far as its host here is concerned.
+    pub fn identity_elsewhere(&self, id: &str) -> Option<Arc<Identity>> {
+        let is_meant = |opened: &&Opened| opened.plugin().manifest().ext_id.as_str() == id;
+        let opened = self.opened.iter().find(is_meant)?;
+        let identity = Identity::new(opened.plugin(), 0);
+        identity.life.passed(Phase::Activate);
+        Some(Arc::new(identity))
     }
 
     /// Brings the plugins up, one after another.

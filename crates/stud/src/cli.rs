@@ -7,7 +7,7 @@ mod sessions;
 mod usage;
 
 pub(crate) use control::{Addressee, ControlVerb};
-pub(crate) use serve::Serve;
+pub(crate) use serve::{Attach, Serve};
 pub(crate) use sessions::{ExportFormat, SessionsVerb};
 pub(crate) use usage::{explain_usage, read, refuse_flag};
 
@@ -177,6 +177,12 @@ pub(crate) enum Verb {
     /// Prints one line of JSON on standard output once it listens: the address, the control socket and the token.
     #[command(after_help = serve::EXAMPLES)]
     Serve(Serve),
+    /// Show a session that `stud serve` runs in this terminal, beside every other screen that it has.
+    ///
+    /// What is typed here goes into the session, and its prompts can be answered here: the first answer counts. `/exit`
+    /// leaves the session, which continues. A session that is kept and not open is opened.
+    #[command(after_help = serve::ATTACH_EXAMPLES)]
+    Attach(Attach),
     /// Show every setting with its source, every plugin with its state, and all problems.
     ///
     /// Makes no network connection. The files of a project that is not trusted are not read.

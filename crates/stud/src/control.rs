@@ -16,7 +16,7 @@ use crate::cli::{Addressee, ControlVerb};
 use crate::output::{Outcome, Output, Verdict};
 use crate::setup;
 
-const AMONG: Among = Among {
+pub(crate) const AMONG: Among = Among {
     what: "session",
     listed_by: "stud control sessions",
 };

@@ -19,6 +19,7 @@ mod provider_setup; // `stud setup`.
 mod first_run; // What a first start finds missing.
 mod converse; // `stud` without a verb: a session.
 mod serve; // `stud serve`.
+mod attach; // `stud attach`.
 
 use std::process::ExitCode;
 
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
     let outcome = match cli.verb {
         None => converse::run(&cli.converse, &output),
         Some(Verb::Serve(arguments)) => serve::run(&arguments, &output),
+        Some(Verb::Attach(arguments)) => attach::run(&arguments, &output),
         Some(Verb::Setup) => provider_setup::run(&output),
         Some(Verb::Doctor) => doctor::run(&output),
         Some(Verb::Sessions(verb)) => sessions::run(&verb, &output),

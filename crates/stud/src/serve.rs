@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &Serve, output: &Output) -> Verdict {
     // A project has no say in who may type into sessions of others.
     settings.layer(Scope::Global, &places.global_root)?;
     let policy = Policy::of(&settings, &state_dir)?;
-    let global_root = places.global_root.clone();
+    let of_control = places.clone();
     let options = Options {
         listen: arguments.listen,
         token_file: arguments.token_file.clone(),
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Serve, output: &Output) -> Verdict {
         connector: Arc::new(stud_mcp::Client::default()),
     };
     serve(options, ground, |listening| {
-        let control = control::listen(policy, listening, &global_root, &state_dir)?;
+        let control = control::listen(policy, listening, &of_control, &state_dir)?;
         announce(listening, &control_socket, arguments, output)?;
         Ok(control)
     })?;

@@ -11,7 +11,7 @@ use crate::environment::Environment;
 use crate::executor;
 use crate::limits::Limits;
 use crate::participants;
-use crate::register::PluginRuntime;
+use crate::register::{HostSource, PluginRuntime};
 use crate::retire::retire;
 use crate::session::Session;
 use crate::startup;
@@ -88,6 +88,11 @@ impl Launched {
             runtime: self.means.clone(),
             id: id.to_owned(),
         }
+    }
+
+    /// What makes hosts for this session, also for a plugin whose instance runs in another process.
+    pub fn hosts(&self) -> Arc<dyn HostSource> {
+        self.means.hosts.clone()
     }
 
     /// What gives the terminal back before the process ends at once.

@@ -13,6 +13,23 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     Beyond loopback it needs TLS and the names it may be called: `serve.allowedHosts` in settings.json.\n\n\
     Exit status: 0 asked to end, 1 failed or refused, 2 wrong usage.";
 
+/// What the help of `stud attach` ends with.
+pub(super) const ATTACH_EXAMPLES: &str = "Examples:\n  \
+    stud attach              the only session that is open\n  \
+    stud attach 0192f0c1     the session whose id begins with this\n\n\
+    Exit status: 0 left the session, or it has ended, 1 failed or refused, 2 wrong usage.";
+
+/// What `stud attach` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Attach {
+    /// The session's id, or the beginning of it; the one that is open when there is only one.
+    #[arg(value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// The folder of the server's control socket, as `stud serve --state-dir` was given.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) state_dir: Option<PathBuf>,
+}
+
 /// What `stud serve` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
