@@ -105,7 +105,6 @@ fn flags_are_refused_with_their_own_codes() {
         (&["--mode", "--yolo"], "ArgumentMissing"),
         (&["--sm"], "ArgumentMissing"),
         (&["--sm", "--yolo"], "ArgumentMissing"),
-        (&["--sm", "plan"], "UnsupportedFlag"),
         (&["--param"], "ArgumentMissing"),
         (&["-x"], "UnknownFlag"),
         (&["--api-key"], "UnsupportedFlag"),

@@ -33,3 +33,7 @@ mod slash_commands;
 mod reload_mid_turn;
 mod network_policy;
 mod compaction;
+mod machine;
+mod workflow;
+mod workflow_faults;
+mod machine_attaching;

@@ -20,8 +20,9 @@ use stud_runtime::clock::Stopwatch;
 use crate::context::Composed;
 use crate::hooks::{Denial, Hooks, Passage};
 pub use crate::model::Model;
-use crate::session::{Ending, Input, Session, Turn, TurnHandle};
+use crate::session::{Ending, Input, Kept, Session, Turn, TurnHandle};
 use crate::sync::{Mutex, lock};
+use crate::workflow::{self, StageAttempt};
 
 mod receive;
 mod request_tail;
@@ -30,9 +31,11 @@ mod send;
 mod stream;
 mod tool_failure;
 mod permit;
+mod stage_envelope;
 mod authority;
 mod tools;
 mod render;
+mod stage_act;
 
 use stream::Said;
 
@@ -46,8 +49,14 @@ pub struct Answered {
 }
 
 /// Answers inputs until there are no more, each with the model that is chosen when its turn begins.
+///
+/// A workflow that begins by itself, or was left in the middle, comes first.
 pub async fn converse(session: &Arc<Session>) -> Result<Option<Answered>> {
     let mut last = None;
+    if session.workflow_begins_by_itself() && !session.has_inputs() {
+        let model = session.model().ok_or_else(no_model)?;
+        last = Some(walk(session, &model, None).await?);
+    }
     while let Some(input) = session.next_input().await {
         let model = session.model().ok_or_else(no_model)?;
         last = Some(answer(session, &model, &input).await?);
@@ -55,18 +64,13 @@ pub async fn converse(session: &Arc<Session>) -> Result<Option<Answered>> {
     Ok(last)
 }
 
-/// Answers one input, in a turn of its own.
+/// Answers one input, in a turn of its own. If a state machine is attached, its workflow takes the input.
 pub async fn answer(session: &Arc<Session>, model: &Model, input: &Input) -> Result<Answered> {
-    let turn = session.begin_turn(input)?;
-    let work = Work {
-        hooks: Mutex::new(Arc::new(Hooks::of(
-            &turn.plugins(),
-            &session.rules().ordering,
-        ))),
-        voice: turn.voice(),
-        model: model.clone(),
-        turn,
-    };
+    if session.workflow_takes_input() {
+        return walk(session, model, Some(input)).await;
+    }
+    let turn = Arc::new(session.begin_turn(input)?);
+    let work = Work::of(&turn, model);
     let (text, ending) = match work.walk(input).await {
         Ok(text) => (text, Ending::Completed),
         Err(error) => (String::new(), Ending::of(error)),
@@ -79,12 +83,21 @@ pub async fn answer(session: &Arc<Session>, model: &Model, input: &Input) -> Res
     Ok(Answered { text, ending })
 }
 
+/// Lets the state machine of the session walk on.
+async fn walk(session: &Arc<Session>, model: &Model, input: Option<&Input>) -> Result<Answered> {
+    let actor = Arc::new(stage_act::ModelActor::new(model));
+    let (text, ending) = workflow::answer(session, actor, input).await?;
+    Ok(Answered { text, ending })
+}
+
 /// A turn at work: what every stage needs.
 struct Work {
-    turn: Turn,
+    turn: Arc<Turn>,
     voice: TurnHandle,
     hooks: Mutex<Arc<Hooks>>,
     model: Model,
+    /// The attempt at a stage of a state machine that the model acts in.
+    attempt: Option<Arc<StageAttempt>>,
 }
 
 /// One of the six stages.
@@ -112,6 +125,51 @@ impl Stage {
 }
 
 impl Work {
+    /// A turn that answers an input.
+    fn of(turn: &Arc<Turn>, model: &Model) -> Self {
+        let ordering = &turn.session().rules().ordering;
+        Self {
+            hooks: Mutex::new(Arc::new(Hooks::of(&turn.plugins(), ordering))),
+            voice: turn.voice(),
+            model: model.clone(),
+            turn: turn.clone(),
+            attempt: None,
+        }
+    }
+
+    /// A turn in which the model acts in a stage of a state machine.
+    fn in_stage(turn: &Arc<Turn>, model: &Model, attempt: &Arc<StageAttempt>) -> Self {
+        let cancelled = attempt.execution().cancelled.clone();
+        Self {
+            voice: turn.voice_within(cancelled),
+            attempt: Some(attempt.clone()),
+            ..Self::of(turn, model)
+        }
+    }
+
+    /// Adds a record of this turn, and what it adds to the conversation, or to the transcript of the stage.
+    async fn record(
+        &self,
+        kind: &'static str,
+        role: &'static str,
+        mut payload: Value,
+    ) -> Result<u64> {
+        let Some(attempt) = &self.attempt else {
+            return self.turn.record(kind, Some(role), payload).await;
+        };
+        let content = payload.clone();
+        payload["stage"] = attempt.marker();
+        let seq = self.turn.record(kind, None, payload).await?;
+        attempt.transcript().say(role, content, seq, self.turn.id());
+        Ok(seq)
+    }
+
+    /// The messages of the stage's transcript; nothing where the conversation is what the model is told.
+    fn messages(&self) -> Option<Vec<Arc<Kept>>> {
+        let attempt = self.attempt.as_ref()?;
+        Some(attempt.transcript().messages())
+    }
+
     /// From the input to the model's last words.
     async fn walk(&self, input: &Input) -> Result<String> {
         self.stage(Stage::ReceiveInput, receive::receive(self, input))
@@ -151,8 +209,17 @@ impl Work {
     async fn stage<T>(&self, stage: Stage, body: impl Future<Output = Result<T>>) -> Result<T> {
         self.pause_before(stage);
         let name = Some(stage.as_str().to_owned());
+        let execution = self.attempt.as_ref().map(|attempt| attempt.execution());
+        let compound = execution.and_then(|execution| execution.compound_turn_id.clone());
+        let number = self.attempt.as_ref().map(|attempt| attempt.number());
+        let stage_id = execution.map(|execution| execution.stage.id.clone());
+        let session_id = execution.map(|execution| execution.session_id.clone());
         let begins = StagePreFired {
+            attempt: number,
+            parent_compound_turn_id: compound.clone(),
+            session_id: session_id.clone(),
             stage: name.clone(),
+            stage_id: stage_id.clone(),
             ..StagePreFired::default()
         };
         self.turn.publish(&begins);
@@ -166,8 +233,12 @@ impl Work {
         // A turn that halts has not failed: it waits for a person.
         let has_failed = done.as_ref().is_err_and(|end| !is_halt(end));
         let ended = StagePostFired {
+            attempt: number,
             error: has_failed.then_some(true),
+            parent_compound_turn_id: compound,
+            session_id,
             stage: name,
+            stage_id,
             ..StagePostFired::default()
         };
         self.turn.publish(&ended);

@@ -74,6 +74,9 @@ pub(crate) struct Base {
     pub(crate) temperature: Option<f64>,
     /// Parameters of the backend alone.
     pub(crate) params: Map<String, Value>,
+    /// The messages of a transcript of its own, such as that of a stage. It stands for the conversation, and nothing of
+    /// the session is added to it.
+    pub(crate) messages: Option<Vec<Arc<Kept>>>,
 }
 
 /// Puts together the request that the model is sent now.
@@ -91,7 +94,10 @@ pub(crate) async fn compose(turn: &Turn, model: &Model, base: Base) -> Result<Co
     let window = window::of(&provider, &model.model_id)?;
     let mut draft = RequestDraft::begin(turn, base, window)?;
 
-    let providers = gather::providers(turn);
+    let providers = match draft.is_apart() {
+        true => Vec::new(),
+        false => gather::providers(turn),
+    };
     draft.measure().await;
     turn.publish(&AssemblyStarted {
         provider_count: providers.len() as u64,
@@ -117,11 +123,13 @@ pub(crate) async fn compose(turn: &Turn, model: &Model, base: Base) -> Result<Co
 
     let compacted = draft.fit(&provider, model).await?;
     let total = draft.tokens();
-    desk.remember(LastRequest {
-        model: model.clone(),
-        window,
-        besides: draft.besides(),
-    });
+    if !draft.is_apart() {
+        desk.remember(LastRequest {
+            model: model.clone(),
+            window,
+            besides: draft.besides(),
+        });
+    }
     show(session, total, window, draft.fragments.len());
     turn.publish(&AssemblyCompleted {
         compacted,
@@ -131,10 +139,14 @@ pub(crate) async fn compose(turn: &Turn, model: &Model, base: Base) -> Result<Co
     Ok(draft.finish(model))
 }
 
-/// The conversation as a model is told it.
-pub(crate) fn told(turn: &Turn) -> Vec<Message> {
+/// The conversation as a model is told it, or the messages of a transcript of its own.
+pub(crate) fn told(turn: &Turn, messages: Option<&[Arc<Kept>]>) -> Vec<Message> {
     let session = turn.session();
-    let (told, _) = history::told(&session.history(), &session.books().redactor);
+    let redactor = &session.books().redactor;
+    let (told, _) = match messages {
+        Some(messages) => history::told(messages, redactor),
+        None => history::told(&session.history(), redactor),
+    };
     told.iter().filter_map(RequestMessage::message).collect()
 }
 
@@ -158,16 +170,25 @@ impl<'a> RequestDraft<'a> {
             Some(_) => None,
             None => desk.system_prompt.text()?,
         };
+        let history = match &base.messages {
+            Some(messages) => messages.clone(),
+            None => turn.session().history(),
+        };
         Ok(Self {
             turn,
             desk,
             prompt,
             base,
-            history: turn.session().history(),
+            history,
             fragments: Vec::new(),
             window,
             meter: Meter::Rough,
         })
+    }
+
+    /// Whether it has a transcript of its own.
+    fn is_apart(&self) -> bool {
+        self.base.messages.is_some()
     }
 
     /// The system prompt without what context providers add.
@@ -236,6 +257,13 @@ impl<'a> RequestDraft<'a> {
         });
         if !needed {
             return Ok(false);
+        }
+        if self.is_apart() {
+            // A transcript of its own is bounded by the turns it may take, and is not summarized.
+            return match total > window {
+                true => Err(overflow(total, window)),
+                false => Ok(false),
+            };
         }
         let besides = self.besides();
         if besides >= window {

@@ -16,6 +16,7 @@ use crate::activate::Active;
 use crate::approvals::{Allowlist, Approvals, ProjectApprovals, ToolApprovals};
 use crate::audit::bootstrap::{self, Deed};
 use crate::environment::Environment;
+use crate::executor::block_on;
 use crate::host::Hosts;
 use crate::interactions::Absence;
 use crate::ledger::closed;
@@ -41,6 +42,7 @@ use crate::startup::{Plugins, StartupObserver};
 use crate::store::{self, MemoryStore, Store};
 use crate::timer;
 use crate::turn_policy::TurnPolicy;
+use crate::workflow;
 
 pub use screens::{Screens, StandIn};
 
@@ -57,6 +59,8 @@ pub struct Launch {
     pub allow_tools: Vec<String>,
     /// The session to resume.
     pub resume: Option<Resume>,
+    /// The state machine to attach; its workflow begins at once.
+    pub machine: Option<String>,
     /// Parameters of the provider, each with its path.
     pub params: Vec<(String, Value)>,
     /// How long plugins may take.
@@ -164,6 +168,11 @@ pub fn launch_with(
         session.report(problem);
     }
     tell_declared_otherwise(&session);
+    let chosen = workflow::choose(&session, &ground.settings, launch.machine.as_deref());
+    if let Err(unfit) = block_on(chosen) {
+        let _ = session.close();
+        return Err(unfit);
+    }
     if launch.resume.is_some() {
         session.announce_resume();
         model_switch::tell_forgotten(&session);

@@ -51,6 +51,7 @@ pub mod session; // The session: inputs, turns, slots, snapshots.
 pub mod participants; // UIs and loggers as subscribers and interactors.
 pub mod context; // Assembles a model request and makes it fit.
 mod model_switch; // Changes model, provider entry or parameters.
+pub mod workflow; // Stages that a state machine drives the session through.
 mod privileged_ops; // Operations reserved for bundled commands.
 
 // The way back in, and the top.

@@ -17,6 +17,7 @@ use crate::session::Session;
 
 mod health;
 mod leaving;
+mod machine;
 mod network;
 mod params;
 mod reloading;
@@ -87,6 +88,9 @@ pub(crate) async fn perform(site: Site, deed: Deed) -> Result<Value> {
         Deed::CancelTurn {} => Ok(json!({"cancelled": site.session.cancel_turn()})),
         Deed::Reload { ext_id: Some(id) } => reloading::one(Arc::new(site), id).await,
         Deed::Reload { ext_id: None } => reloading::all(Arc::new(site)).await,
+        Deed::AttachMachine { id } => machine::attach(&site, &id).await,
+        Deed::DetachMachine {} => machine::detach(&site).await,
+        Deed::MachineStatus {} => Ok(machine::status(&site)),
         Deed::Health {
             turn_count_in_audit,
         } => Ok(health::report(&site, turn_count_in_audit)),

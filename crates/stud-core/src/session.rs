@@ -46,6 +46,7 @@ use crate::turn_policy::TurnPolicy;
 mod audit_recovery;
 mod crash_recovery;
 mod active_model;
+mod attachment;
 mod compacting;
 mod message;
 mod conversation;
@@ -66,6 +67,7 @@ mod open;
 mod turn;
 pub mod archive;
 
+pub(crate) use attachment::{Entered, Machine, Plan, StageTag, Walk, WorkflowProgress};
 pub(crate) use compacting::{Compaction, Segment};
 pub use config::SessionConfig;
 pub use control::{AcceptedControl, Claim, ControlKey, ControlSlot, TurnEffect, accepted_earlier};
@@ -81,6 +83,7 @@ pub use stud_host_api::session::SecurityMode;
 pub use turn::{Ending, Turn, TurnHandle};
 
 use active_model::ActiveModel;
+use attachment::Attachment;
 use control::ControlLog;
 use conversation::Conversation;
 use inputs::Inputs;
@@ -130,6 +133,8 @@ pub struct Session {
     scopes: Scopes,
     plugins: Mutex<Arc<Registry>>,
     choice: ActiveModel,
+    /// Its state machine.
+    attachment: Attachment,
     /// Who waits for the first of them.
     rising: Mutex<Option<Vec<Promise<()>>>>,
     /// How often they were changed.

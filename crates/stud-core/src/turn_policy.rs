@@ -32,6 +32,10 @@ pub struct TurnPolicy {
     pub tool: Duration,
     /// How long a hook may take.
     pub hook: Duration,
+    /// How long a phase of a state machine may take. Time spent waiting for the user is excluded.
+    pub phase: Duration,
+    /// How many stages one workflow may run.
+    pub max_stages: u32,
     /// Which hosts tools may reach. A command may change it while the session runs.
     pub network: Network,
 }
@@ -123,6 +127,8 @@ impl TurnPolicy {
             retry: Retry::of(&RetrySettings::of(settings)),
             tool: turns.tool_timeout.value,
             hook: turns.hook_timeout.value,
+            phase: turns.phase_timeout.value,
+            max_stages: turns.max_stages.value,
             network: Network::read(settings),
         }
     }

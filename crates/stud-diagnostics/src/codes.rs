@@ -78,6 +78,8 @@ codes! {
         ConfigSchemaViolation => CONFIG_SCHEMA_VIOLATION, since "0.1.0";
         /// A context provider contributed text that looks like a credential.
         ContextContainsForbiddenSource => CONTEXT_CONTAINS_FORBIDDEN_SOURCE, since "0.1.0";
+        /// A state machine wrote to its context outside the phase `setup`, or to what core keeps there.
+        ContextMutationForbidden => CONTEXT_MUTATION_FORBIDDEN, since "0.1.0";
         /// The conversation does not fit the model's context window, even after compaction.
         ContextOverflow => CONTEXT_OVERFLOW, since "0.1.0";
         /// The plugin was built for a contract version this core does not support.
@@ -108,6 +110,12 @@ codes! {
         FragmentKindInvalid => FRAGMENT_KIND_INVALID, since "0.1.0";
         /// A context fragment lacks a member or has a member of the wrong type.
         FragmentShapeInvalid => FRAGMENT_SHAPE_INVALID, since "0.1.0";
+        /// The grant of a tool call was used already.
+        GrantAlreadyConsumed => GRANT_ALREADY_CONSUMED, since "0.1.0";
+        /// No grant matches a tool call.
+        GrantNotFound => GRANT_NOT_FOUND, since "0.1.0";
+        /// The stage attempt that a grant belongs to is over.
+        GrantStageExpired => GRANT_STAGE_EXPIRED, since "0.1.0";
         /// A prompt needs an answer, and no interactive UI is attached.
         HeadlessInteractionRequired => HEADLESS_INTERACTION_REQUIRED, since "0.1.0";
         /// The project is not trusted, and no interactive UI is attached to ask.
@@ -222,6 +230,8 @@ codes! {
         ResourceBindingInvalid => RESOURCE_BINDING_INVALID, since "0.1.0";
         /// No resource has the given id.
         ResourceMissing => RESOURCE_MISSING, since "0.1.0";
+        /// Another state machine is attached to the session.
+        SMAlreadyAttached => SM_ALREADY_ATTACHED, since "0.1.0";
         /// A value of `env` in the settings is not a string.
         ScopeShapeInvalid => SCOPE_SHAPE_INVALID, since "0.1.0";
         /// A secret reference names a secret that does not exist.
@@ -244,6 +254,8 @@ codes! {
         StageCtxUnresolved => STAGE_CTX_UNRESOLVED, since "0.1.0";
         /// The stage list of a state machine is invalid.
         StageDefinitionInvalid => STAGE_DEFINITION_INVALID, since "0.1.0";
+        /// The join of parallel stages is not a stage that can join them.
+        StageJoinDangling => STAGE_JOIN_DANGLING, since "0.1.0";
         /// A stage's turn cap is below one.
         StageTurnCapTooLow => STAGE_TURN_CAP_TOO_LOW, since "0.1.0";
         /// The `systemMessageMode` of a model removes a system prompt that plugins contribute to.
@@ -458,6 +470,10 @@ codes! {
         HookTransformFailed => HOOK_TRANSFORM_FAILED, since "0.1.0";
         /// The library file does not match its pin.
         IntegrityFailed => INTEGRITY_FAILED, since "0.1.0";
+        /// A plan of parallel stages is invalid.
+        InvalidParallelPlan => INVALID_PARALLEL_PLAN, since "0.1.0";
+        /// The join of parallel stages cannot run, because one of them did not succeed.
+        JoinPreconditionViolated => JOIN_PRECONDITION_VIOLATED, since "0.1.0";
         /// A lifecycle function of a plugin failed or timed out.
         LifecycleFailure => LIFECYCLE_FAILURE, since "0.1.0";
         /// A lifecycle step is not valid in the plugin's current phase.
@@ -470,6 +486,8 @@ codes! {
         NotReady => NOT_READY, since "0.1.0";
         /// The system loader could not open the library.
         OpenFailed => OPEN_FAILED, since "0.1.0";
+        /// One of several parallel stages failed, and the others were stopped.
+        ParallelSiblingFailure => PARALLEL_SIBLING_FAILURE, since "0.1.0";
         /// Nested commands exceeded the depth limit.
         ReentrantDelivery => REENTRANT_DELIVERY, since "0.1.0";
         /// A plugin accessed the state slot of another plugin.

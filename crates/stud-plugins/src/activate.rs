@@ -77,6 +77,37 @@ impl Active {
         self.observer.run(phase, run)
     }
 
+    /// Activates a plugin that is loaded, or deactivates one that is active, as a state machine is when it is attached
+    /// and detached. One that is there already stays as it is.
+    pub fn step(&self, phase: Phase, limits: &Limits) -> Result<(), Diagnostic> {
+        let is_there = match phase {
+            Phase::Activate => self.identity.life.word() == "active",
+            _ => self.identity.life.word() != "active",
+        };
+        if is_there {
+            return Ok(());
+        }
+        let running = self.running.clone();
+        let work = move || running.lifecycle(phase, String::new());
+        let failure = self.observed(phase, || {
+            let outcome = self
+                .identity
+                .code_origin()
+                .run_with_timeout(limits.lifecycle, work);
+            match outcome {
+                Some(Ok(())) => {
+                    self.identity.life.passed(phase);
+                    Ok(())
+                }
+                Some(Err(fault)) => Err(Failure::Said(fault)),
+                None => Err(Failure::Silent {
+                    timeout_ms: limits.lifecycle_ms(),
+                }),
+            }
+        });
+        failure.map_err(|failure| explain(&self.provenance, phase, &failure))
+    }
+
     /// Its instance.
     pub fn running(&self) -> &Running {
         &self.running

@@ -50,6 +50,7 @@ pub(crate) fn without_terminal() -> Vec<EmbeddedPlugin> {
         compact_command::stud_plugin(),
         save_and_close_command::stud_plugin(),
         reload_command::stud_plugin(),
+        sm_command::stud_plugin(),
         cancel_command::stud_plugin(),
         exit_command::stud_plugin(),
         ui_command::stud_plugin(),

@@ -9,7 +9,7 @@ mod usage;
 pub(crate) use control::{Addressee, ControlVerb};
 pub(crate) use serve::{Attach, Serve};
 pub(crate) use sessions::{ExportFormat, SessionsVerb};
-pub(crate) use usage::{explain_usage, read, refuse_flag};
+pub(crate) use usage::{explain_usage, read};
 
 use std::path::PathBuf;
 
@@ -89,7 +89,7 @@ pub(crate) struct Converse {
     /// Resume this session; the first characters of its id are enough.
     #[arg(short = 'r', long, value_name = "SESSION")]
     pub(crate) resume: Option<String>,
-    /// Start with this state machine.
+    /// Attach this state machine: it drives the session through its stages, beginning at once or with the PROMPT.
     #[arg(long, value_name = "ID", allow_hyphen_values = true, value_parser = machine_of)]
     pub(crate) sm: Option<String>,
     /// Set a parameter of the provider, such as `temperature=0.2`; may be given several times.
@@ -104,6 +104,13 @@ pub(crate) struct Converse {
     /// Not supported: other processes can read the command line.
     #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "", value_parser = refuse_key)]
     pub(crate) api_key: Option<String>,
+}
+
+impl Converse {
+    /// Whether an earlier session continues.
+    pub(crate) fn is_resuming(&self) -> bool {
+        self.continue_ || self.resume.is_some()
+    }
 }
 
 /// The words of [`param_of`]'s error, by which its code is found.

@@ -141,7 +141,11 @@ fn begin(
         strict.then_some(refused).flatten(),
     );
     let ready = ready.and_then(|()| {
-        if headless || first.is_some() || session.can_be_typed_to() {
+        let begins = first.is_some() || session.workflow_begins_by_itself();
+        if headless && !begins {
+            return Err(first_input::no_input());
+        }
+        if headless || begins || session.can_be_typed_to() {
             return Ok(());
         }
         Err(nobody_types())
@@ -214,6 +218,7 @@ fn how(arguments: &Converse, headless: bool, resume: Option<Resume>, limits: Lim
         mode: arguments.mode,
         allow_tools: arguments.allow_tools.clone(),
         resume,
+        machine: arguments.sm.clone(),
         params: arguments.params.clone(),
         limits,
         // It starts nothing before a server is to be connected to.

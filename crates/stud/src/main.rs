@@ -23,7 +23,6 @@ mod attach; // `stud attach`.
 
 use std::process::ExitCode;
 
-use serde_json::Map;
 use stud_diagnostics::codes;
 
 use crate::cli::Verb;
@@ -36,10 +35,6 @@ fn main() -> ExitCode {
     };
     if let Some(error) = cli.mistyped_verb() {
         return cli::explain_usage(&error);
-    }
-    if cli.converse.sm.is_some() {
-        let why = "this stud checks and loads state machines, and cannot run one yet";
-        return cli::refuse_flag("--sm", why, &codes::UNSUPPORTED_FLAG, Map::new());
     }
     let output = Output::new(cli.json);
     let outcome = match cli.verb {

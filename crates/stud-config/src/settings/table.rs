@@ -159,7 +159,7 @@ settings! {
         model "model": Option<&'a str>;
         /// The session store that keeps sessions. When left out, the bundled one.
         session_store "sessionStore": Option<&'a str>;
-        /// The state machine to attach. Accepted, and not used by this version.
+        /// The state machine to attach; `--sm` goes before it.
         attached_state_machine "attachedSM": Option<&'a str>;
     }
 
@@ -171,6 +171,10 @@ settings! {
         tool_timeout "toolTimeoutMs": Duration = millis(30_000), min 1;
         /// How long a hook may take.
         hook_timeout "hookTimeoutMs": Duration = millis(30_000), min 1;
+        /// How long a state machine may take in one phase of a stage. Waiting for a person does not count.
+        phase_timeout "phaseTimeoutMs": Duration = millis(30_000), min 1;
+        /// How many stages one workflow may run before it is stopped.
+        max_stages "maxStages": u32 = 500, min 1;
     }
 
     /// Prompts and the UIs that answer them.

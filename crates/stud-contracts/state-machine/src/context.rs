@@ -77,6 +77,16 @@ impl StageContext {
         self.attempt().map_or(&[], |attempt| &attempt.grants)
     }
 
+    /// What the stage before this one handed over with its completion tool.
+    pub fn upstream_completion(&self) -> Option<&Value> {
+        self.upstream.first()?.get("completion")
+    }
+
+    /// For a join: what one of the parallel stages handed over with its completion tool.
+    pub fn sibling_completion(&self, stage: &str) -> Option<&Value> {
+        self.siblings.get(stage)?.get("completion")
+    }
+
     /// One of the machine's own values.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.values.get(name)
@@ -116,6 +126,21 @@ mod tests {
         assert_eq!(context.get("goal"), Some(&json!("ship it")));
         assert_eq!(context.grants()[0].outcome, GrantOutcome::Deny);
         assert_eq!(serde_json::to_value(context).unwrap(), json);
+    }
+
+    #[test]
+    fn what_earlier_stages_handed_over_is_at_hand() {
+        let json = json!({
+            "upstream": [{"id": {"stageId": "plan"}, "completion": {"steps": 2}}],
+            "siblings": {"a": {"completion": {"green": true}}, "b": {}},
+        });
+        let context: StageContext = serde_json::from_value(json).unwrap();
+        assert_eq!(context.upstream_completion(), Some(&json!({"steps": 2})));
+        assert_eq!(
+            context.sibling_completion("a"),
+            Some(&json!({"green": true}))
+        );
+        assert_eq!(context.sibling_completion("b"), None);
     }
 
     #[test]

@@ -39,14 +39,17 @@
 //! | exit | [`exit`](StateMachine::exit) | read | what has to be kept is written to the state slot |
 //! | next | [`next`](StateMachine::next) | read | [`NextResult`] |
 //!
-//! Reaching the cap is a normal end: `capHit` says so, and the machine judges. A retry goes back to setup with a new
-//! entry in `attempts`, and with nothing granted.
+//! Reaching the cap is a normal end: `capHit` says so, and the machine judges. A retry goes back to init with a new
+//! entry in `attempts`, and with nothing granted; setup runs once for each run of a stage.
+//! What `setup` returns in `attempts`, `upstream` or `siblings` is what it was given, or nothing; anything else, and
+//! anything that `exit` returns, is `Validation/ContextMutationForbidden`.
 //! A completion of the wrong form goes back to the model as the result of its call.
 //!
 //! # Handlers
 //!
 //! | Handler | Subject | Payload | Reply |
 //! |---|---|---|---|
+//! | `phase` | `attach` | [`PhaseInput`] without a stage | `null`; since 1.1 |
 //! | `phase` | `setup` | [`PhaseInput`] | [`StageContext`] |
 //! | `phase` | `checkGate` | [`PhaseInput`] | [`GateResult`] |
 //! | `phase` | `assert` | [`PhaseInput`] | [`AssertOutcome`] |
@@ -63,6 +66,11 @@
 //! | `Validation/StageTurnCapTooLow` | a turn cap below one |
 //! | `Validation/StageCtxUnresolved` | a body refers to a name its stage does not declare |
 //! | `Validation/StageCompletionSchemaInvalid` | a completion schema is no JSON Schema |
+//! | `Validation/ContextMutationForbidden` | a phase changed what is not its own to change |
+//! | `Validation/StageJoinDangling` | a join that is not a declared stage, or is one of those it joins |
+//! | `ExtensionHost/InvalidParallelPlan` | fewer than two parallel stages, or one of them twice |
+//! | `ExtensionHost/ParallelSiblingFailure` | one of several parallel stages failed, and the others were stopped |
+//! | `ExtensionHost/JoinPreconditionViolated` | a join after parallel stages of which one was left out |
 //! | `ExtensionHost/NotImplemented` | a phase this version does not have |
 //! | `ExtensionHost/NotReady` | a question raised while the model acts |
 //! | `ExtensionHost/LifecycleFailure` | a phase failed without a type; the context names it |
@@ -86,7 +94,7 @@
 //!
 //! # Versions
 //!
-//! This is version 1.0.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
+//! This is version 1.1.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
 #![forbid(unsafe_code)]
 
 mod policy;
@@ -113,7 +121,7 @@ pub use template::{ctx_references, render};
 use stud_contract_meta::{Kind, SemVer};
 
 /// The version of the contract this crate describes.
-pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 0, 0);
+pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 1, 0);
 
 /// The category.
 pub const KIND: Kind = Kind::StateMachine;

@@ -63,6 +63,9 @@ impl fmt::Display for StagePhase {
     }
 }
 
+/// The subject of the call when a machine is attached; it is not a phase of a stage.
+const ATTACH: &str = "attach";
+
 /// What every phase is given.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -85,6 +88,10 @@ pub async fn run_phase<M: StateMachine>(
     cx: &Cx,
 ) -> Result<Value> {
     let PhaseInput { stage, context } = input;
+    if subject == ATTACH {
+        machine.attach(cx).await?;
+        return Ok(Value::Null);
+    }
     let Some(phase) = StagePhase::parse(subject) else {
         return Err(Error::new(
             codes::NOT_IMPLEMENTED.class,

@@ -56,6 +56,14 @@ use crate::outcome::{AssertOutcome, GateResult, NextResult};
 /// }
 /// ```
 pub trait StateMachine: Send + Sync + 'static {
+    /// Prepares for a session: called once, after the state slot can be read and before any stage.
+    ///
+    /// By default there is nothing to prepare. An error keeps the machine from being attached.
+    fn attach(&self, cx: &Cx) -> impl Future<Output = Result<()>> + Send {
+        let _ = cx;
+        async { Ok(()) }
+    }
+
     /// Fills the context, before the body of the stage is put together from it.
     ///
     /// By default the context stays as it is.

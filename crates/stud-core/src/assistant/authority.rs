@@ -12,12 +12,13 @@ use serde_json::{Map, Value, json};
 use stud_contract_hook::Slot;
 use stud_contract_interaction::{Answer, ApprovalScope, Approve, Decision, Payload};
 use stud_contract_meta::{Error, Result};
-use stud_contract_tool::ToolDeclaration;
+use stud_contract_tool::{Output, ToolDeclaration};
 use stud_diagnostics::{Class, Code, codes};
 use stud_host_api::events::ToolCancelReason;
 use stud_host_api::session::SecurityMode;
 
 use super::permit::{ArgsDigest, Permit, args_digest};
+use super::stage_envelope::StageEnvelope;
 use super::stream::Proposal;
 use super::tool_failure::{FailureReason, ToolFailure};
 use super::tools::{summary, tell_begun, tell_cancelled};
@@ -36,6 +37,8 @@ pub(super) enum Judged {
     Permitted(Permit),
     /// It may not, and the model is told why.
     Refused(Proposal, Error),
+    /// It hands over what the stage of a state machine was to bring about. No tool runs.
+    Completing(Proposal, Result<Output>),
 }
 
 /// Why a call does not get any further.
@@ -57,6 +60,13 @@ impl From<Error> for Stop {
 /// Judges one proposal. Only what ends the turn is an error.
 pub(super) async fn judge(work: &Work, proposal: Proposal) -> Result<Judged> {
     tell_begun(work, &proposal);
+    if let Some(attempt) = &work.attempt
+        && attempt.completes(&proposal.tool_name)
+    {
+        let taken = attempt.complete(&proposal.args);
+        let result = taken.map(|()| Output::from(json!({"completed": attempt.stage().id})));
+        return Ok(Judged::Completing(proposal, result));
+    }
     match permit(work, &proposal).await {
         Ok(permit) => Ok(Judged::Permitted(permit)),
         Err(Stop::Refused(error)) => Ok(Judged::Refused(proposal, error)),
@@ -70,12 +80,17 @@ async fn permit(work: &Work, proposal: &Proposal) -> Judgement<Permit> {
         work,
         giver: &found.giver,
         tool: found.tool(),
+        envelope: work.attempt.as_deref().map(StageEnvelope::of),
     };
     let (mut key, mut digest) = bench.try_case(proposal).await?;
     let mut call = bench.transform(proposal).await?;
     if ArgsDigest::of(&call) != digest {
         (key, digest) = bench.try_case(&call).await?;
         call.tool_call_id.clone_from(&proposal.tool_call_id);
+    }
+    if let Some(envelope) = &bench.envelope {
+        let redeemed = envelope.redeem(work, &call);
+        redeemed.map_err(|no| Stop::Refused(bench.deny(&call, key.as_deref(), no)))?;
     }
     let passage = work.passage(Slot::ToolCallPre);
     work.hooks().observe(passage, &payload(&call)).await?;
@@ -133,6 +148,8 @@ struct Bench<'a> {
     work: &'a Work,
     giver: &'a Arc<dyn ToolSource>,
     tool: &'a ToolDeclaration,
+    /// What a stage of a state machine says of the proposal.
+    envelope: Option<StageEnvelope<'a>>,
 }
 
 /// A case that was won: what was approved, and for exactly which arguments.
@@ -140,12 +157,12 @@ type Won = (Option<String>, ArgsDigest);
 
 /// A no, and who says it.
 #[derive(Default)]
-struct No {
-    source: &'static str,
-    code: String,
-    reason: String,
+pub(super) struct No {
+    pub(super) source: &'static str,
+    pub(super) code: String,
+    pub(super) reason: String,
     /// What a guard says about it besides.
-    context: Map<String, Value>,
+    pub(super) context: Map<String, Value>,
 }
 
 impl Bench<'_> {
@@ -162,13 +179,15 @@ impl Bench<'_> {
         };
         let session = self.work.turn.session();
         let (mode, tool) = (session.facts().mode, &self.tool.name);
-        let is_read = session
-            .rules()
-            .is_unasked_read(mode, tool, self.giver.is_bundled());
-        let verdict = match &key {
-            None => Ok(None),
-            Some(_) if is_read => Ok(None),
-            Some(key) => self.gate(call, key).await,
+        let is_read = self.envelope.is_none()
+            && session
+                .rules()
+                .is_unasked_read(mode, tool, self.giver.is_bundled());
+        let verdict = match (&self.envelope, &key) {
+            (Some(envelope), _) => envelope.judge(self.work, call).await,
+            (None, None) => Ok(None),
+            (None, Some(_)) if is_read => Ok(None),
+            (None, Some(key)) => self.gate(call, key).await,
         };
         let mut no = verdict.map_err(|end| self.end(call, key.as_deref(), end))?;
         if no.is_none() {
@@ -187,18 +206,27 @@ impl Bench<'_> {
         }
         match no {
             None => {
-                if let Some(key) = &key {
-                    let source = if is_read { "read-only" } else { "mode-gate" };
+                let source = match &self.envelope {
+                    Some(envelope) => Some(envelope.source(&call.tool_name)),
+                    None if key.is_none() => None,
+                    None if is_read => Some("read-only"),
+                    None => Some("mode-gate"),
+                };
+                if let Some(source) = source {
+                    let key = key.as_deref().unwrap_or_default();
                     self.audit(call, key, "approve", source, None);
                 }
                 Ok((key, digest))
             }
-            Some(no) => {
-                let key = key.as_deref().unwrap_or_default();
-                self.audit(call, key, "deny", no.source, Some(&no.code));
-                Err(Stop::Refused(self.refuse(call, key, no)))
-            }
+            Some(no) => Err(Stop::Refused(self.deny(call, key.as_deref(), no))),
         }
+    }
+
+    /// The call may not run, which is on record.
+    fn deny(&self, call: &Proposal, key: Option<&str>, no: No) -> Error {
+        let key = key.unwrap_or_default();
+        self.audit(call, key, "deny", no.source, Some(&no.code));
+        self.refuse(call, key, no)
     }
 
     /// The call failed before it started, and subscribers are told.
@@ -432,14 +460,19 @@ impl Bench<'_> {
     }
 
     fn record(&self, call: &Proposal, key: &str, decision: &str) -> Value {
+        let binding = self
+            .envelope
+            .as_ref()
+            .map(|envelope| envelope.binding(call));
+        let binding = binding.as_ref();
         json!({
             "decision": decision,
             "toolId": self.tool.name,
             "approvalKey": key,
             "toolCallId": call.tool_call_id,
-            "stageExecutionId": null,
-            "attempt": null,
-            "proposalId": null,
+            "stageExecutionId": binding.map(|binding| &binding.stage_execution_id),
+            "attempt": binding.map(|binding| binding.attempt),
+            "proposalId": binding.map(|binding| &binding.proposal_id),
             "argsDigest": args_digest(&call.args),
         })
     }

@@ -8,10 +8,14 @@ use super::{Work, misshapen};
 use crate::session::{Input, blank};
 
 /// Takes the input in. It is in the conversation already, and stays there as hooks leave it.
-pub(super) async fn receive(work: &Work, input: &Input) -> Result<()> {
+pub(super) async fn receive(work: &Work, input: &Input) -> Result<String> {
     match pass(work, input).await {
-        Ok(text) if text == input.text => Ok(()),
-        Ok(text) => work.turn.revise_input(input.seq, Some(text)).await,
+        Ok(text) if text == input.text => Ok(text),
+        Ok(text) => {
+            let revised = Some(text.clone());
+            work.turn.revise_input(input.seq, revised).await?;
+            Ok(text)
+        }
         Err(end) => {
             // What may not pass is not said to the model in a later turn either.
             work.turn.revise_input(input.seq, None).await?;

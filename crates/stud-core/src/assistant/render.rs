@@ -29,8 +29,7 @@ pub(super) async fn render(work: &Work, text: String) -> Result<String> {
     };
     let payload = json!({"text": text});
     let seq = work
-        .turn
-        .record("assistant_message", Some("assistant"), payload)
+        .record("assistant_message", "assistant", payload)
         .await?;
     let rendered = TurnRendered {
         monotonic_ts: seq.to_string(),

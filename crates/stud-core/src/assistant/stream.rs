@@ -63,7 +63,7 @@ pub(super) async fn stream(work: &Work, answering: Answering) -> Result<Said> {
     if said.finish != Some(FinishReason::ToolCalls) {
         said.proposals.clear();
     }
-    if said.proposals.is_empty() {
+    if said.proposals.is_empty() && work.attempt.is_none() {
         work.turn.answered();
     }
     tell_completed(work, began, &said);
@@ -88,8 +88,7 @@ pub(super) async fn stream(work: &Work, answering: Answering) -> Result<Said> {
 /// Writes down what the model said on the way to its tools. Its last words are written down when they are shown.
 async fn remember(work: &Work, said: &Said) -> Result<()> {
     let payload = json!({"text": said.text, "toolCalls": said.proposals});
-    work.turn
-        .record("assistant_message", Some("assistant"), payload)
+    work.record("assistant_message", "assistant", payload)
         .await?;
     Ok(())
 }

@@ -27,7 +27,6 @@ use crate::platform;
 use crate::runtime_snapshot::ToolOutcome;
 use crate::session::{Ending, TurnHandle};
 use crate::sync::AtomicBool;
-use crate::timeout::with_timeout;
 use crate::timer::Timer;
 use crate::tool_registry::ToolSource;
 
@@ -60,6 +59,10 @@ pub(super) async fn serve(work: &Work, proposals: Vec<Proposal>) -> Result<()> {
         async move {
             match judged {
                 Judged::Refused(proposal, error) => (proposal, Ended::Result(Err(error))),
+                Judged::Completing(proposal, result) => {
+                    tell_ended(&voice, &proposal, Stopwatch::start(), &result);
+                    (proposal, Ended::Result(result))
+                }
                 Judged::Permitted(permit) => run(&voice, &hooks, permit, alone).await,
             }
         }
@@ -99,6 +102,7 @@ async fn stop(
     for judged in judged {
         match judged {
             Judged::Refused(proposal, error) => conclude(work, &proposal, &Err(error)).await?,
+            Judged::Completing(proposal, result) => conclude(work, &proposal, &result).await?,
             Judged::Permitted(permit) => left.push(permit.call),
         }
     }
@@ -120,8 +124,14 @@ async fn stop(
 /// The intent comes first: whatever happens now, it is known which tools may have run.
 async fn announce(work: &Work, judged: &[Judged]) -> Result<()> {
     let permitted = judged.iter().filter_map(|judged| match judged {
-        Judged::Permitted(permit) => Some(json!(permit.call)),
-        Judged::Refused(..) => None,
+        Judged::Permitted(permit) => {
+            let mut call = json!(permit.call);
+            if let Some(attempt) = &work.attempt {
+                call["stage"] = attempt.marker();
+            }
+            Some(call)
+        }
+        Judged::Refused(..) | Judged::Completing(..) => None,
     });
     work.turn.record_all("tool_call", permitted.collect()).await
 }
@@ -143,9 +153,7 @@ async fn conclude(work: &Work, proposal: &Proposal, result: &Result<Output>) -> 
         "toolName": proposal.tool_name,
         "content": content.to_string(),
     });
-    work.turn
-        .record("tool_result", Some("tool"), payload)
-        .await?;
+    work.record("tool_result", "tool", payload).await?;
     Ok(())
 }
 
@@ -248,7 +256,7 @@ async fn execute(
         done.unwrap_or_else(|| Err(closed()))
             .and_then(Envelope::into_result)
     };
-    let patient = patiently(voice, ext_id, limit, running);
+    let patient = voice.patiently(ext_id, limit, running);
     let done = executor::or_cancelled(voice.cancelled(), patient).await;
     session.scopes().end_tool(ext_id, &call.tool_call_id);
     // Its prompts end with the call, but for one that it wants to stay open.
@@ -258,7 +266,10 @@ async fn execute(
     };
     session.tool_is_done(ext_id, &call.tool_call_id, returned);
     match done {
-        None => Done::CalledOff(voice.called_off()),
+        None => {
+            scope.cancel();
+            Done::CalledOff(voice.called_off())
+        }
         Some(None) => {
             scope.cancel();
             Done::Result(Err(left_behind(voice, ext_id, call, limit)))
@@ -311,26 +322,6 @@ fn typed(error: Error) -> Error {
             failed.with(name, fact.clone())
         })
         .with("cause", cause)
-}
-
-/// Waits for a tool, but not longer than `limit`. Time spent waiting for the user is excluded, and a call that
-/// has just been answered has all of its time before it.
-async fn patiently<T>(
-    voice: &TurnHandle,
-    ext_id: &str,
-    limit: Duration,
-    running: impl Future<Output = T>,
-) -> Option<T> {
-    let (prompts, timer) = (voice.session().prompts(), voice.session().timer());
-    let mut running = std::pin::pin!(running);
-    loop {
-        let before = prompts.settled_of(ext_id);
-        let done = with_timeout(&**timer, limit, running.as_mut()).await;
-        let has_waited = || prompts.is_asking(ext_id) || prompts.settled_of(ext_id) != before;
-        if done.is_some() || !has_waited() {
-            return done;
-        }
-    }
 }
 
 /// A tool that does not come back is named and left where it is.

@@ -42,8 +42,11 @@ impl InteractionRequester for Host {
             return now(Err(error));
         }
         let session = match self.session("interaction") {
-            // A state machine asks between its stages, and none runs outside a machine that is attached.
-            Ok(_) if self.plugin.kind == Kind::StateMachine => {
+            // A state machine asks at the boundaries of its stages, and not while the model acts.
+            Ok(session)
+                if self.plugin.kind == Kind::StateMachine
+                    && !session.is_at_stage_boundary(self.id()) =>
+            {
                 return now(self.not_ready("interaction"));
             }
             Ok(session) => session,

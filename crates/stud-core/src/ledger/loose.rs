@@ -17,6 +17,9 @@ pub(crate) struct OpenRecords {
     pub(crate) detached: BTreeMap<String, Value>,
     /// Their tools, by the ids of the calls.
     pub(crate) tool_calls: BTreeMap<String, String>,
+    /// The stages of a state machine that calls belong to, by the ids of the calls.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) stage_calls: BTreeMap<String, Value>,
     /// Turns; there is one at most, unless a journal was written by a process that did not close them.
     #[serde(rename = "openTurns", skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) turns: BTreeSet<String>,
@@ -69,10 +72,14 @@ impl OpenRecords {
                 self.detached.insert(text("interactionId"), payload.clone());
             }
             "tool_call" => {
+                if let Some(stage) = payload.get("stage") {
+                    self.stage_calls.insert(text("toolCallId"), stage.clone());
+                }
                 self.tool_calls.insert(text("toolCallId"), text("toolName"));
             }
             "tool_result" => {
                 self.tool_calls.remove(&text("toolCallId"));
+                self.stage_calls.remove(&text("toolCallId"));
             }
             "turn_start" => {
                 self.turns.insert(text("turnId"));

@@ -11,6 +11,7 @@ use stud_diagnostics::codes;
 use stud_host_api::session::SecurityMode;
 pub use stud_host_api::session::TranscriptRecord;
 
+use super::attachment::WorkflowProgress;
 use super::resume::{ResumedState, last_written};
 use super::snapshot::{CoreSlot, stored};
 use crate::audit::{self, Entry, Trail};
@@ -307,6 +308,8 @@ fn snapshot(past: ResumedState, store_id: &str) -> Stored {
             detached: BTreeMap::new(),
             ..past.loose_ends
         },
+        // What was approved and begun there is not continued here.
+        workflow: WorkflowProgress::Ready,
     };
     let messages = past.conversation.messages();
     stored(&past.facts, store_id, core, past.slots, messages)

@@ -34,14 +34,19 @@ impl Session {
         for (id, name) in &left.tool_calls {
             // It may have run or not. It is never run again without a prompt.
             let content = json!({"ok": false, "unknown": true, "reason": RESTARTED});
-            let payload = json!({
+            let mut payload = json!({
                 "toolCallId": id,
                 "toolName": name,
                 "content": content.to_string(),
                 "unknown": true,
             });
-            let last = self.books.ledger.last_seq();
-            lock(&self.conversation).say("tool", payload.clone(), last, None);
+            if let Some(stage) = left.stage_calls.get(id) {
+                // The conversation has no such call.
+                payload["stage"] = stage.clone();
+            } else {
+                let last = self.books.ledger.last_seq();
+                lock(&self.conversation).say("tool", payload.clone(), last, None);
+            }
             drafts.push(Draft {
                 kind: "tool_result",
                 payload,

@@ -10,6 +10,7 @@ use stud_host_api::events::{BudgetSite, SessionResumed, SessionTrigger, SkippedE
 use stud_host_api::metrics::{DiagnosticItem, Level};
 
 use super::active_model::ActiveModel;
+use super::attachment::Attachment;
 use super::audit_sync::AuditSync;
 use super::config::SessionConfig;
 use super::control::ControlLog;
@@ -78,6 +79,7 @@ fn first_record(facts: &Facts, store_id: &str) -> Draft {
 fn found(config: SessionConfig, past: ResumedState, resumed: bool) -> Result<Arc<Session>> {
     let bus = Bus::new(config.timer.clone(), config.limits.clone());
     let facts = past.facts;
+    let machine = facts.machine.clone();
     let ledger = Ledger::new(
         &facts.session_id,
         past.last_seq,
@@ -144,6 +146,7 @@ fn found(config: SessionConfig, past: ResumedState, resumed: bool) -> Result<Arc
         scopes,
         plugins: Mutex::default(),
         choice: ActiveModel::of(config.params),
+        attachment: Attachment::holding(machine, past.workflow),
         rising: Mutex::new(Some(Vec::new())),
         revision: AtomicU64::new(0),
         refused: Mutex::default(),
@@ -215,7 +218,9 @@ impl Session {
             trigger: SessionTrigger::Resume,
             ..SessionResumed::default()
         };
-        if let Some((id, reason)) = self.skipped_machine() {
+        if self.machine().is_some() {
+            resumed.sm_restored = Some(true);
+        } else if let Some((id, reason)) = self.skipped_machine() {
             resumed.sm_restored = Some(false);
             resumed.skipped_extensions = Some(vec![SkippedExtension {
                 ext_id: id.to_owned(),
@@ -242,7 +247,7 @@ impl Session {
     fn skipped_machine(&self) -> Option<(&str, &'static str)> {
         let id = self.facts.machine.as_ref()?.sm_ext_id.as_str();
         let reason = match self.plugins().get(id) {
-            Some(_) => "state machines are not attached yet",
+            Some(_) => "it was not attached",
             None => "it is not loaded",
         };
         Some((id, reason))

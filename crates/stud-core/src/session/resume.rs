@@ -3,10 +3,11 @@
 use serde::Serialize;
 use serde_json::Value;
 use stud_contract_meta::{Error, Result};
-use stud_contract_session_store::{Page, SlotBlob, Stored};
+use stud_contract_session_store::{Page, SlotBlob, SmState, Stored};
 use stud_diagnostics::codes;
 use stud_host_api::session::TranscriptRecord;
 
+use super::attachment::{ENTERED, WORKFLOW, WorkflowProgress, WorkflowRecord};
 use super::config::SessionConfig;
 use super::conversation::Conversation;
 use super::inputs::goes_first;
@@ -112,6 +113,8 @@ pub(super) struct ResumedState {
     pub(super) inputs: Vec<Input>,
     pub(super) slots: Vec<SlotBlob>,
     pub(super) loose_ends: OpenRecords,
+    /// How far the workflow of its state machine has come.
+    pub(super) workflow: WorkflowProgress,
     /// The last turn that ended since the last snapshot. Its end may be in the journal and not in the audit trail.
     pub(super) unsaved_turn: Option<String>,
 }
@@ -138,6 +141,7 @@ impl ResumedState {
             inputs: Vec::new(),
             slots: Vec::new(),
             loose_ends: OpenRecords::default(),
+            workflow: WorkflowProgress::default(),
             unsaved_turn: None,
         }
     }
@@ -184,6 +188,7 @@ impl ResumedState {
             inputs: core.pending_inputs,
             slots,
             loose_ends: core.loose_ends,
+            workflow: core.workflow,
             unsaved_turn: None,
         })
     }
@@ -261,6 +266,28 @@ impl ResumedState {
             }
             "turn_start" => self.take_turn(payload["inputSeq"].as_u64(), turn_id),
             "turn_end" => self.unsaved_turn = turn_id.map(str::to_owned),
+            WORKFLOW => {
+                // One that cannot be read was written by a later version, and the one before it holds.
+                if let Ok(record) = serde_json::from_value::<WorkflowRecord>(payload) {
+                    self.facts.machine = record.sm_id.map(|id| SmState {
+                        sm_ext_id: id,
+                        state_slot_ref: String::new(),
+                    });
+                    self.workflow = record.progress;
+                }
+            }
+            ENTERED => {
+                if let WorkflowProgress::Running(walk) = &mut self.workflow {
+                    let entered = payload.get("stages").cloned().unwrap_or_default();
+                    walk.entered = serde_json::from_value(entered).unwrap_or_default();
+                }
+            }
+            "workflow_message" => {
+                let content = payload.get("content").cloned().unwrap_or_default();
+                self.conversation.say(&text("role"), content, seq, turn_id);
+            }
+            // What is said in a stage of a state machine is not part of the conversation.
+            "assistant_message" | "tool_result" if payload.get("stage").is_some() => {}
             "user_message" => {
                 let (input, text) = (payload["inputSeq"].as_u64(), payload["text"].as_str());
                 self.conversation.revise(input.unwrap_or_default(), text);

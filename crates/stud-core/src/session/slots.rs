@@ -24,6 +24,10 @@ impl Slots {
         Self(Mutex::new(blobs.collect()))
     }
 
+    pub(super) fn has(&self, ext_id: &str) -> bool {
+        lock(&self.0).contains_key(ext_id)
+    }
+
     pub(super) fn all(&self) -> Vec<SlotBlob> {
         lock(&self.0).values().cloned().collect()
     }

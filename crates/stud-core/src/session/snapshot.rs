@@ -8,6 +8,7 @@ use stud_contract_meta::Result;
 use stud_contract_session_store::{Durability, SessionManifest, SlotBlob, Stored};
 use stud_host_api::events::BudgetSite;
 
+use super::attachment::WorkflowProgress;
 use super::conversation::SNAPSHOT_BUDGET;
 use super::message::Kept;
 use super::{Facts, Input, Session};
@@ -51,6 +52,8 @@ pub(super) struct CoreSlot {
     pub(super) pending_inputs: Vec<Input>,
     /// What has begun and not ended, in case it never does.
     pub(super) loose_ends: OpenRecords,
+    /// How far the workflow of the state machine has come.
+    pub(super) workflow: WorkflowProgress,
 }
 
 impl Session {
@@ -128,6 +131,7 @@ impl Session {
                 turn_count: lock(&self.progress).turn_count,
                 pending_inputs: self.inputs.waiting(),
                 loose_ends: self.books.ledger.loose_ends(),
+                workflow: self.attachment.record().progress,
             },
             slots: self.slots.all(),
             messages: lock(&self.conversation).history(),
@@ -166,7 +170,11 @@ impl Session {
                 self.books.redactor.redact(value);
             }
         }
-        let mut stored = stored(&self.facts, self.store.store_id(), core, slots, messages);
+        let facts = Facts {
+            machine: self.machine_on_record(),
+            ..self.facts.clone()
+        };
+        let mut stored = stored(&facts, self.store.store_id(), core, slots, messages);
         // Inputs that wait have secrets as messages do. What plugins keep was looked through when they kept it.
         let own = stored
             .slots

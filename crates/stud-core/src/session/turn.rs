@@ -15,7 +15,7 @@ use stud_host_api::events::{
 };
 use stud_runtime::clock::Stopwatch;
 
-use super::{Input, Session, State, Trigger};
+use super::{Input, Session, StageTag, State, Trigger};
 use crate::activate::Active;
 use crate::cancellation::{CancelReason, Scope, called_off};
 use crate::executor::{block_on, pause};
@@ -25,6 +25,7 @@ use crate::platform;
 use crate::registry::Registry;
 use crate::retire::retire;
 use crate::sync::{Mutex, lock, promise};
+use crate::timeout::with_timeout;
 
 /// A turn that runs. There is one at a time.
 #[derive(Debug)]
@@ -35,6 +36,8 @@ pub struct Turn {
     plugins: Mutex<Arc<Registry>>,
     began: Stopwatch,
     tally: Mutex<Tally>,
+    /// The stage it runs, for a turn of a state machine.
+    stage: Mutex<Option<StageTag>>,
 }
 
 /// What a turn has come to so far, for the record of its end.
@@ -80,6 +83,26 @@ impl TurnHandle {
     /// Fires when the turn is cancelled.
     pub fn cancelled(&self) -> &CancellationToken {
         &self.cancelled
+    }
+
+    /// Waits for a plugin's work, but not longer than `limit`. Time spent waiting for the user is excluded, and work
+    /// whose prompt has just been answered has all of its time before it.
+    pub(crate) async fn patiently<T>(
+        &self,
+        ext_id: &str,
+        limit: Duration,
+        running: impl Future<Output = T>,
+    ) -> Option<T> {
+        let (prompts, timer) = (self.session.prompts(), self.session.timer());
+        let mut running = std::pin::pin!(running);
+        loop {
+            let before = prompts.settled_of(ext_id);
+            let done = with_timeout(&**timer, limit, running.as_mut()).await;
+            let has_waited = || prompts.is_asking(ext_id) || prompts.settled_of(ext_id) != before;
+            if done.is_some() || !has_waited() {
+                return done;
+            }
+        }
     }
 
     /// What is said of work that was not waited for.
@@ -136,6 +159,15 @@ impl Ending {
 impl Session {
     /// Begins the turn that answers `input`.
     pub fn begin_turn(&self, input: &Input) -> Result<Turn> {
+        self.begin(Some(input), None)
+    }
+
+    /// Begins a turn of a state machine, which answers `input` if there is one.
+    pub(crate) fn begin_stage_turn(&self, input: Option<&Input>, stage: StageTag) -> Result<Turn> {
+        self.begin(input, Some(stage))
+    }
+
+    fn begin(&self, input: Option<&Input>, stage: Option<StageTag>) -> Result<Turn> {
         let session = self.this.upgrade().ok_or_else(closed)?;
         let id = ids::fresh();
         let from = {
@@ -162,6 +194,7 @@ impl Session {
             plugins: Mutex::new(self.plugins()),
             began: Stopwatch::start(),
             tally: Mutex::default(),
+            stage: Mutex::new(stage),
         };
         if let Err(error) = turn.announce(input, from) {
             self.scopes.end_turn();
@@ -318,11 +351,21 @@ impl Turn {
 
     /// Speaks for this turn from another thread.
     pub fn voice(&self) -> TurnHandle {
+        self.voice_within(self.cancelled())
+    }
+
+    /// The same for a part of the turn that can be cancelled by itself.
+    pub(crate) fn voice_within(&self, cancelled: CancellationToken) -> TurnHandle {
         TurnHandle {
             session: self.session.clone(),
             turn_id: self.id.clone(),
-            cancelled: self.cancelled(),
+            cancelled,
         }
+    }
+
+    /// What the end of the turn says of the stage that ran in it.
+    pub(crate) fn set_stage(&self, stage: StageTag) {
+        *lock(&self.stage) = Some(stage);
     }
 
     /// Notes that the model finished once more, for this reason and wanting so many tools.
@@ -355,6 +398,19 @@ impl Turn {
             if let Some(role) = role {
                 lock(&session.conversation).say(role, payload, seq, Some(&id));
             }
+        })
+        .await
+    }
+
+    /// Adds a message to the conversation that no screen shows as one.
+    pub(crate) async fn say(&self, role: &'static str, content: Value) -> Result<u64> {
+        let draft = self.draft(
+            "workflow_message",
+            json!({"role": role, "content": content}),
+        );
+        let id = self.id.clone();
+        self.commit(draft, move |session, seq| {
+            lock(&session.conversation).say(role, content, seq, Some(&id));
         })
         .await
     }
@@ -411,24 +467,33 @@ impl Turn {
     }
 
     /// Puts the turn on record, and then tells of it.
-    fn announce(&self, input: &Input, from: State) -> Result<()> {
+    fn announce(&self, input: Option<&Input>, from: State) -> Result<()> {
         let session = &self.session;
-        let told = SessionTurnStart {
-            caused_by: input.caused_by.clone(),
-            input_seq: Some(input.seq),
+        let mut told = SessionTurnStart {
+            caused_by: input.and_then(|input| input.caused_by.clone()),
+            input_seq: input.map(|input| input.seq),
             turn_id: self.id.clone(),
             ..SessionTurnStart::default()
         };
+        if let Some(stage) = &*lock(&self.stage) {
+            told.session_id = Some(session.id().to_owned());
+            told.stage_id.clone_from(&stage.stage_id);
+            told.attempt = stage.attempt;
+        }
         let start = self.draft("turn_start", json!(told));
-        let (text, seq, id) = (input.text.clone(), input.seq, self.id.clone());
+        let said = input.map(|input| (input.text.clone(), input.seq));
+        let id = self.id.clone();
         let history = lock(&session.conversation).len();
         let begun = self.commit(start, move |session, _| {
-            session.inputs.begun();
             lock(&session.progress).turn_count += 1;
-            lock(&session.conversation).say("user", text.into(), seq, Some(&id));
+            if let Some((text, seq)) = said {
+                session.inputs.begun();
+                lock(&session.conversation).say("user", text.into(), seq, Some(&id));
+            }
         });
         block_on(begun)?;
-        let payload = json!({"turnId": self.id, "userInput": input.text, "historyLength": history});
+        let text = input.map(|input| input.text.as_str());
+        let payload = json!({"turnId": self.id, "userInput": text, "historyLength": history});
         session
             .books
             .audit("Turn", Some("TurnStarted"), &self.id, payload);
@@ -444,7 +509,7 @@ impl Turn {
     }
 
     /// Ends the turn. It is on the disk before anyone is told.
-    pub async fn end(self, ending: &Ending, cap_hit: bool) -> Result<()> {
+    pub async fn end(&self, ending: &Ending, cap_hit: bool) -> Result<()> {
         let session = &self.session;
         self.answered();
         let mut payload = json!({"turnId": self.id, "status": ending.as_str()});
@@ -498,11 +563,18 @@ impl Turn {
             Ending::Failed(error) => Some(ErrorSummary::from(error)),
             Ending::Completed | Ending::Cancelled | Ending::Halted(_) => None,
         };
+        let stage = lock(&self.stage).clone();
+        let is_of_machine = stage.is_some();
+        let stage = stage.unwrap_or_default();
         SessionTurnEnd {
+            attempt: stage.attempt,
             cap_hit,
             error,
+            execution: stage.execution,
+            parent_compound_turn_id: stage.compound_turn_id,
+            session_id: is_of_machine.then(|| self.session.id().to_owned()),
+            stage_id: stage.stage_id,
             turn_id: self.id.clone(),
-            ..SessionTurnEnd::default()
         }
     }
 

@@ -107,6 +107,19 @@ pub enum Deed {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ext_id: Option<String>,
     },
+    /// Attaches a state machine to the session: what [`Deed::MachineStatus`] gives.
+    ///
+    /// For `sm`, like the two that follow. Fails with `Validation/SMAlreadyAttached` if another one is attached, and with
+    /// `Validation/ExtensionNotFound`.
+    AttachMachine {
+        /// The state machine.
+        id: String,
+    },
+    /// Detaches the state machine: `{detached}`, which is `null` where none was attached.
+    DetachMachine {},
+    /// Tells how the session stands to its state machine: `{attached, state, currentStage, stack, turnCount, turnCap,
+    /// stages, known}`.
+    MachineStatus {},
     /// Tells how the session is: `{extensions, activeStore, activeInteractor, mode, sm, mcp, loop, problems}`.
     ///
     /// For `health`.
@@ -146,6 +159,9 @@ impl Deed {
             Self::Leave {} => "leave",
             Self::CancelTurn {} => "cancelTurn",
             Self::Reload { .. } => "reload",
+            Self::AttachMachine { .. } => "attachMachine",
+            Self::DetachMachine {} => "detachMachine",
+            Self::MachineStatus {} => "machineStatus",
             Self::Health { .. } => "health",
         }
     }
@@ -167,6 +183,7 @@ impl Deed {
             Self::Leave {} => &["exit"],
             Self::CancelTurn {} => &["cancel"],
             Self::Reload { .. } => &["reload"],
+            Self::AttachMachine { .. } | Self::DetachMachine {} | Self::MachineStatus {} => &["sm"],
             Self::Health { .. } => &["health"],
         }
     }
@@ -217,6 +234,9 @@ mod tests {
             (json!({"deed": "cancelTurn"}), "cancel"),
             (json!({"deed": "reload", "extId": "a"}), "reload"),
             (json!({"deed": "reload"}), "reload"),
+            (json!({"deed": "attachMachine", "id": "a"}), "sm"),
+            (json!({"deed": "detachMachine"}), "sm"),
+            (json!({"deed": "machineStatus"}), "sm"),
             (
                 json!({"deed": "health", "turnCountInAudit": true}),
                 "health",

@@ -15,6 +15,12 @@ core_events! {
         sm_id: String,
     }
 
+    /// The state machine was detached from the session.
+    Info SMDetached {
+        /// The state machine.
+        sm_id: String,
+    }
+
     /// An attempt at a stage begins.
     Info StageExecutionSpanStart {
         /// The attempt, from 0.

@@ -72,12 +72,7 @@ pub(crate) fn explain_usage(error: &clap::Error) -> ExitCode {
 }
 
 /// Says that a flag cannot be used, and why.
-pub(crate) fn refuse_flag(
-    flag: &str,
-    why: &str,
-    code: &Code,
-    more: Map<String, Value>,
-) -> ExitCode {
+fn refuse_flag(flag: &str, why: &str, code: &Code, more: Map<String, Value>) -> ExitCode {
     let _ = writeln!(std::io::stderr().lock(), "error: {flag}: {why}");
     let mut context = more;
     context.insert("flag".to_owned(), flag.into());

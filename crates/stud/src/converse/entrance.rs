@@ -39,7 +39,7 @@ pub(super) fn enter(
     if !headless && !arguments.safe_mode {
         first_run::offer_provider(&places)?;
     }
-    if arguments.continue_ || arguments.resume.is_some() {
+    if arguments.is_resuming() {
         return go_on(arguments, places, bundled).map(Some);
     }
     let reach = if arguments.safe_mode {

@@ -20,6 +20,8 @@ pub(super) fn read(arguments: &Converse, headless: bool) -> Result<Option<String
         String::new()
     };
     match (prompt, piped.trim()) {
+        // A workflow may begin or continue without an input.
+        ("", "") if arguments.sm.is_some() || arguments.is_resuming() => Ok(None),
         ("", "") => Err(no_input()),
         (prompt, "") => Ok(Some(prompt.to_owned())),
         ("", piped) => Ok(Some(piped.to_owned())),
@@ -45,7 +47,7 @@ fn standard_input() -> Result<String, Diagnostic> {
     Ok(text)
 }
 
-fn no_input() -> Diagnostic {
+pub(super) fn no_input() -> Diagnostic {
     let message = "there is no prompt: the command line has none, and standard input is empty";
     Diagnostic::error(&codes::ARGUMENT_MISSING, message)
         .with("flag", "PROMPT")
