@@ -38,6 +38,7 @@ const ALL: [&str; 7] = [
 ];
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one flow, from its start to its end")]
 fn f6_a_machine_walks_its_stages_fans_out_joins_and_ends() {
     in_both_forms(|bench| {
         bench.install("gated-tools", "tools");

@@ -94,9 +94,10 @@ pub(crate) async fn compose(turn: &Turn, model: &Model, base: Base) -> Result<Co
     let window = window::of(&provider, &model.model_id)?;
     let mut draft = RequestDraft::begin(turn, base, window)?;
 
-    let providers = match draft.is_apart() {
-        true => Vec::new(),
-        false => gather::providers(turn),
+    let providers = if draft.is_apart() {
+        Vec::new()
+    } else {
+        gather::providers(turn)
     };
     draft.measure().await;
     turn.publish(&AssemblyStarted {
@@ -260,10 +261,10 @@ impl<'a> RequestDraft<'a> {
         }
         if self.is_apart() {
             // A transcript of its own is bounded by the turns it may take, and is not summarized.
-            return match total > window {
-                true => Err(overflow(total, window)),
-                false => Ok(false),
-            };
+            if total > window {
+                return Err(overflow(total, window));
+            }
+            return Ok(false);
         }
         let besides = self.besides();
         if besides >= window {

@@ -65,9 +65,10 @@ mod slots;
 mod state;
 mod open;
 mod turn;
+mod patience;
 pub mod archive;
 
-pub(crate) use attachment::{Entered, Machine, Plan, StageTag, Walk, WorkflowProgress};
+pub(crate) use attachment::{Entered, Machine, StagePlan, StageTag, Walk, WorkflowProgress};
 pub(crate) use compacting::{Compaction, Segment};
 pub use config::SessionConfig;
 pub use control::{AcceptedControl, Claim, ControlKey, ControlSlot, TurnEffect, accepted_earlier};

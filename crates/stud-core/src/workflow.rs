@@ -12,7 +12,7 @@
 //! the person agreed, and whatever was granted in it is gone.
 //!
 //! The machine is called at the boundaries of a stage alone. In between the model acts, with the tools that the stage
-//! lists; a call of any other tool needs a [grant](grants), which is good for that one call.
+//! lists; a call of any other tool needs a grant ([`Grants`]), which is good for that one call.
 
 mod grants;
 mod transcript;
@@ -20,13 +20,13 @@ mod attempt;
 mod machine_calls;
 mod stage_run;
 mod siblings;
-mod walk;
 mod attaching;
+mod walk;
 
 pub(crate) use attaching::choose;
 pub use attaching::{MachineStatus, attach, detach, status};
 pub(crate) use attempt::StageAttempt;
-pub(crate) use grants::GrantBinding;
+pub use grants::{GrantBinding, Grants};
 pub(crate) use walk::answer;
 
 use std::sync::Arc;

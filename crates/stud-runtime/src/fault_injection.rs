@@ -35,6 +35,10 @@ pub enum Fault {
     RestsUnseen,
     /// A subscriber is called by the lane it was moved away from.
     MovedAndCalled,
+    /// A grant stays good when it was used.
+    GrantReused,
+    /// An attempt that ends leaves its grants behind.
+    GrantOutlives,
 }
 
 /// Whether a model planted this fault; never in an ordinary build.

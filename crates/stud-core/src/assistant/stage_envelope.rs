@@ -20,6 +20,12 @@ use crate::workflow::{GrantBinding, StageAttempt};
 /// Who decided about a call of a tool that the stage lists.
 const ENVELOPE: &str = "sm-envelope";
 
+/// What an approval's record says of a grant that the person did not give.
+const REFUSED: &str = "AskRefused";
+
+/// What it says of a grant that was used before.
+const CONSUMED: &str = "GrantTokenAlreadyConsumed";
+
 /// Who decided about a call of another tool.
 const GRANT: &str = "sm-grant-token";
 
@@ -124,7 +130,7 @@ impl<'a> StageEnvelope<'a> {
         if let Some(note) = answer.note.filter(|note| !note.trim().is_empty()) {
             reason = format!("{reason}: {note}");
         }
-        Ok(Some(denied(codes::GRANT_NOT_FOUND.name, reason)))
+        Ok(Some(denied(REFUSED, reason)))
     }
 
     /// Uses the grant up, if the call needs one. Nothing runs on a grant that is not good for exactly this call.
@@ -139,7 +145,11 @@ impl<'a> StageEnvelope<'a> {
                 work.voice.audit(name, Some(name), record(&binding));
                 Ok(())
             }
-            Err(error) => Err(denied(error.code(), error.message().to_owned())),
+            Err(error) => {
+                let is_used = error.code() == codes::GRANT_ALREADY_CONSUMED.name;
+                let code = if is_used { CONSUMED } else { error.code() };
+                Err(denied(code, error.message().to_owned()))
+            }
         }
     }
 }

@@ -256,7 +256,7 @@ async fn execute(
         done.unwrap_or_else(|| Err(closed()))
             .and_then(Envelope::into_result)
     };
-    let patient = voice.patiently(ext_id, limit, running);
+    let patient = session.patiently(ext_id, limit, running);
     let done = executor::or_cancelled(voice.cancelled(), patient).await;
     session.scopes().end_tool(ext_id, &call.tool_call_id);
     // Its prompts end with the call, but for one that it wants to stay open.

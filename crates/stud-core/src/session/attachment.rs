@@ -71,7 +71,7 @@ pub(crate) enum WorkflowProgress {
 pub(crate) struct Walk {
     pub(crate) id: String,
     /// What is run next, the next one last.
-    pub(crate) plans: Vec<Plan>,
+    pub(crate) plans: Vec<StagePlan>,
     /// What the next stage begins with.
     pub(crate) context: StageContext,
     /// The stages that were entered and have not ended. After a crash they are not entered again unasked.
@@ -85,7 +85,7 @@ pub(crate) struct Walk {
 /// A stage to run, or several at once.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Plan {
+pub(crate) struct StagePlan {
     /// One stage, or the siblings.
     pub(crate) stages: Vec<String>,
     pub(crate) is_parallel: bool,
@@ -208,7 +208,7 @@ impl Session {
         seat.machine.is_some() && !matches!(seat.progress, WorkflowProgress::Ended { .. })
     }
 
-    /// Lets a machine that is active take the seat, or empties it. It is on record when this returns.
+    /// Lets a machine that is active take the seat, or empties it.
     pub(crate) async fn seat_machine(
         &self,
         machine: Option<Arc<Machine>>,
@@ -223,17 +223,23 @@ impl Session {
             sm_id: machine.as_ref().map(|machine| machine.id().to_owned()),
             progress: progress.clone(),
         };
-        self.commit_workflow(WORKFLOW, json!(record), move |session| {
+        let take_seat = move |session: &Self| {
             let mut seat = lock(&session.attachment.seat);
             seat.machine = machine;
             seat.recorded = recorded;
             seat.progress = progress;
             seat.begins_by_itself = begins_by_itself;
-        })
-        .await
+        };
+        if self.books.ledger.last_seq() == 0 {
+            // A session in which nothing happens is not kept. The first stage puts the machine on record.
+            take_seat(self);
+            return Ok(());
+        }
+        self.commit_workflow(WORKFLOW, json!(record), take_seat)
+            .await
     }
 
-    /// Gives the machine of a resumed session its seat back. It is on record already.
+    /// Gives a machine that is on record its seat back: in a resumed session, or after a reload.
     pub(crate) fn reseat_machine(&self, machine: Arc<Machine>) {
         lock(&self.attachment.seat).machine = Some(machine);
     }

@@ -25,7 +25,6 @@ use crate::platform;
 use crate::registry::Registry;
 use crate::retire::retire;
 use crate::sync::{Mutex, lock, promise};
-use crate::timeout::with_timeout;
 
 /// A turn that runs. There is one at a time.
 #[derive(Debug)]
@@ -83,26 +82,6 @@ impl TurnHandle {
     /// Fires when the turn is cancelled.
     pub fn cancelled(&self) -> &CancellationToken {
         &self.cancelled
-    }
-
-    /// Waits for a plugin's work, but not longer than `limit`. Time spent waiting for the user is excluded, and work
-    /// whose prompt has just been answered has all of its time before it.
-    pub(crate) async fn patiently<T>(
-        &self,
-        ext_id: &str,
-        limit: Duration,
-        running: impl Future<Output = T>,
-    ) -> Option<T> {
-        let (prompts, timer) = (self.session.prompts(), self.session.timer());
-        let mut running = std::pin::pin!(running);
-        loop {
-            let before = prompts.settled_of(ext_id);
-            let done = with_timeout(&**timer, limit, running.as_mut()).await;
-            let has_waited = || prompts.is_asking(ext_id) || prompts.settled_of(ext_id) != before;
-            if done.is_some() || !has_waited() {
-                return done;
-            }
-        }
     }
 
     /// What is said of work that was not waited for.

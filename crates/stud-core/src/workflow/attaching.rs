@@ -14,6 +14,7 @@ use stud_host_api::metrics::StateMachineSlice;
 use crate::activate::{Active, Running};
 use crate::did_you_mean::nearest;
 use crate::executor;
+use crate::ledger::closed;
 use crate::provenance::told;
 use crate::session::{Machine, Session, Slot, WorkflowProgress};
 use crate::settings::{ActiveSettings, Settings};
@@ -94,10 +95,10 @@ fn known(session: &Session) -> Vec<String> {
 /// the phase, and what reading its slot fails with.
 pub async fn attach(session: &Arc<Session>, id: &str, begins_by_itself: bool) -> Result<()> {
     if let Some(attached) = session.machine() {
-        return match attached.id() == id {
-            true => Ok(()),
-            false => Err(already_attached(attached.id(), id)),
-        };
+        if attached.id() == id {
+            return Ok(());
+        }
+        return Err(already_attached(attached.id(), id));
     }
     let machine = bring_up(session, id, false).await?;
     let progress = WorkflowProgress::Ready;
@@ -182,6 +183,21 @@ pub(crate) async fn choose(
         return Err(already_attached(first, second.identity().ext_id.as_str()));
     }
     attach(session, first, false).await
+}
+
+/// The machine that is attached, as the session has it now: a reload puts another build in its place.
+pub(super) fn current(session: &Session) -> Result<Arc<Machine>> {
+    let machine = session.machine().ok_or_else(closed)?;
+    let plugins = session.plugins();
+    match plugins.get(machine.id()) {
+        Some(plugin) if Arc::ptr_eq(plugin, &machine.plugin) => Ok(machine),
+        Some(plugin) => {
+            let machine = Arc::new(machine_of(plugin)?);
+            session.reseat_machine(machine.clone());
+            Ok(machine)
+        }
+        None => Err(unknown(machine.id(), &known(session))),
+    }
 }
 
 /// A machine that is active and has its slot.

@@ -40,11 +40,11 @@ pub(crate) struct StageAttempt {
     body: String,
     transcript: StageTranscript,
     turns: AtomicU64,
-    said: Mutex<Said>,
+    said: Mutex<AttemptRecord>,
 }
 
 #[derive(Debug, Default)]
-struct Said {
+struct AttemptRecord {
     grants: Vec<Grant>,
     completion: Option<Value>,
 }

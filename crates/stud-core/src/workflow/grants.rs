@@ -8,21 +8,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::{Code, codes};
 
+use crate::fault_injection::{Fault, planted};
 use crate::sync::{Mutex, lock};
 
 /// What a grant is bound to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct GrantBinding {
+pub struct GrantBinding {
     /// The run of the stage.
-    pub(crate) stage_execution_id: String,
+    pub stage_execution_id: String,
     /// The attempt, from 0.
-    pub(crate) attempt: u32,
+    pub attempt: u32,
     /// The proposal.
-    pub(crate) proposal_id: String,
+    pub proposal_id: String,
     /// The tool.
-    pub(crate) tool: String,
+    pub tool: String,
     /// Stands for the arguments.
-    pub(crate) args_digest: String,
+    pub args_digest: String,
 }
 
 impl GrantBinding {
@@ -33,10 +34,10 @@ impl GrantBinding {
 
 /// The grants of one workflow.
 #[derive(Debug, Default)]
-pub(crate) struct Grants(Mutex<Table>);
+pub struct Grants(Mutex<GrantTable>);
 
 #[derive(Debug, Default)]
-struct Table {
+struct GrantTable {
     /// Each with whether it was consumed.
     tokens: BTreeMap<GrantBinding, bool>,
     /// The attempts that are over.
@@ -47,7 +48,7 @@ impl Grants {
     /// Adds a grant.
     ///
     /// Fails with `Validation/GrantStageExpired` if the attempt is over: the answer came too late.
-    pub(crate) fn issue(&self, binding: GrantBinding) -> Result<()> {
+    pub fn issue(&self, binding: GrantBinding) -> Result<()> {
         let mut table = lock(&self.0);
         if table.closed.contains(&binding.scope()) {
             return Err(refused(&codes::GRANT_STAGE_EXPIRED, &binding));
@@ -60,13 +61,14 @@ impl Grants {
     /// Uses a grant up.
     ///
     /// Fails with `Validation/GrantStageExpired`, `Validation/GrantAlreadyConsumed` or `Validation/GrantNotFound`.
-    pub(crate) fn consume(&self, binding: &GrantBinding) -> Result<()> {
+    pub fn consume(&self, binding: &GrantBinding) -> Result<()> {
         let mut table = lock(&self.0);
         if table.closed.contains(&binding.scope()) {
             return Err(refused(&codes::GRANT_STAGE_EXPIRED, binding));
         }
         match table.tokens.get_mut(binding) {
             None => Err(refused(&codes::GRANT_NOT_FOUND, binding)),
+            Some(true) if planted(Fault::GrantReused) => Ok(()),
             Some(true) => Err(refused(&codes::GRANT_ALREADY_CONSUMED, binding)),
             Some(consumed) => {
                 *consumed = true;
@@ -76,8 +78,11 @@ impl Grants {
     }
 
     /// Ends every grant of an attempt.
-    pub(crate) fn close(&self, stage_execution_id: &str, attempt: u32) {
+    pub fn close(&self, stage_execution_id: &str, attempt: u32) {
         let scope = (stage_execution_id.to_owned(), attempt);
+        if planted(Fault::GrantOutlives) {
+            return;
+        }
         let mut table = lock(&self.0);
         table.tokens.retain(|binding, _| binding.scope() != scope);
         table.closed.insert(scope);
@@ -165,5 +170,60 @@ mod tests {
             "GrantStageExpired"
         );
         grants.consume(&next).unwrap();
+    }
+
+    /// Numbers that are the same in each run.
+    struct Dice(u64);
+
+    impl Dice {
+        fn roll(&mut self, sides: u64) -> u64 {
+            // Marsaglia's xorshift.
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0 % sides
+        }
+
+        fn binding(&mut self) -> GrantBinding {
+            GrantBinding {
+                stage_execution_id: format!("e{}", self.roll(2)),
+                attempt: u32::try_from(self.roll(2)).unwrap(),
+                proposal_id: format!("p{}", self.roll(2)),
+                tool: format!("t{}", self.roll(2)),
+                args_digest: format!("d{}", self.roll(2)),
+            }
+        }
+    }
+
+    #[test]
+    fn no_order_of_events_lets_a_call_run_on_a_grant_that_is_not_its_own() {
+        for seed in 1..=500 {
+            let mut dice = Dice(seed);
+            let grants = Grants::default();
+            let mut unused: BTreeSet<GrantBinding> = BTreeSet::new();
+            let mut seen: BTreeSet<GrantBinding> = BTreeSet::new();
+            let mut over: BTreeSet<(String, u32)> = BTreeSet::new();
+            for _ in 0..200 {
+                let binding = dice.binding();
+                match dice.roll(8) {
+                    0 => {
+                        grants.close(&binding.stage_execution_id, binding.attempt);
+                        unused.retain(|other| other.scope() != binding.scope());
+                        over.insert(binding.scope());
+                    }
+                    1..=3 => {
+                        let issued = grants.issue(binding.clone()).is_ok();
+                        assert_eq!(issued, !over.contains(&binding.scope()));
+                        if issued && seen.insert(binding.clone()) {
+                            unused.insert(binding);
+                        }
+                    }
+                    _ => {
+                        let runs = grants.consume(&binding).is_ok();
+                        assert_eq!(runs, unused.remove(&binding), "seed {seed}: {binding:?}");
+                    }
+                }
+            }
+        }
     }
 }

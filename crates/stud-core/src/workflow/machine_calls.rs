@@ -43,7 +43,7 @@ pub(super) async fn call(
     });
     let running = async { running.await.unwrap_or_else(|| Err(closed())) };
     let limit = session.rules().phase;
-    let timed = voice.patiently(machine.id(), limit, running);
+    let timed = session.patiently(machine.id(), limit, running);
     let reply = match executor::or_cancelled(voice.cancelled(), timed).await {
         None => {
             scope.cancel();

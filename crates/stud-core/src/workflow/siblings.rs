@@ -56,7 +56,7 @@ pub(super) async fn run(
             .collect());
     };
     match Ending::of(why.clone()) {
-        // The turn as a whole was called off, or waits for a person.
+        // The turn as a whole was cancelled, or waits for a person.
         Ending::Cancelled | Ending::Halted(_) => Err(why),
         Ending::Completed | Ending::Failed(_) => Err(failure(&failed, compound_turn_id, &why)),
     }

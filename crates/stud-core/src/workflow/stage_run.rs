@@ -94,7 +94,7 @@ impl Phase {
 }
 
 /// Where a run is: what changes from attempt to attempt.
-struct Progress {
+struct AttemptProgress {
     context: StageContext,
     attempt: u32,
     cap_hit: bool,
@@ -105,7 +105,7 @@ struct Progress {
 impl StageRun {
     /// Runs the stage. It is on record how it ended.
     pub(super) async fn run(self) -> std::result::Result<StageDone, StageFailed> {
-        let mut progress = Progress {
+        let mut progress = AttemptProgress {
             context: self.context.clone(),
             attempt: 0,
             cap_hit: false,
@@ -146,7 +146,7 @@ impl StageRun {
     async fn through_phases(
         &self,
         voice: &TurnHandle,
-        progress: &mut Progress,
+        progress: &mut AttemptProgress,
     ) -> Result<StageDone> {
         self.show(voice);
         progress.context.attempts = vec![Attempt::default()];
@@ -206,7 +206,11 @@ impl StageRun {
     }
 
     /// One attempt, from putting the body together to the judgment.
-    async fn attempt(&self, voice: &TurnHandle, progress: &mut Progress) -> Result<AssertOutcome> {
+    async fn attempt(
+        &self,
+        voice: &TurnHandle,
+        progress: &mut AttemptProgress,
+    ) -> Result<AssertOutcome> {
         let number = progress.attempt;
         voice.publish(&StageExecutionSpanStart {
             attempt: number,
@@ -256,7 +260,12 @@ impl StageRun {
     }
 
     /// Lets the model act. What it did stands in the context, also if it was cut off.
-    async fn act(&self, voice: &TurnHandle, progress: &mut Progress, body: String) -> Result<()> {
+    async fn act(
+        &self,
+        voice: &TurnHandle,
+        progress: &mut AttemptProgress,
+        body: String,
+    ) -> Result<()> {
         let execution = StageExecution {
             id: self.execution_id.clone(),
             stage: self.stage.clone(),
@@ -292,7 +301,7 @@ impl StageRun {
     }
 
     /// Waits as long as the stage says, and begins another attempt.
-    async fn retry(&self, voice: &TurnHandle, progress: &mut Progress) -> Result<()> {
+    async fn retry(&self, voice: &TurnHandle, progress: &mut AttemptProgress) -> Result<()> {
         let policy = self.stage.retry_policy;
         let made = progress.attempt + 1;
         if made >= policy.max_attempts.max(1) {
@@ -392,7 +401,12 @@ impl StageRun {
             .with("stageId", self.stage.id.as_str())
     }
 
-    fn done(&self, progress: &Progress, outcome: AssertOutcome, next: NextResult) -> StageDone {
+    fn done(
+        &self,
+        progress: &AttemptProgress,
+        outcome: AssertOutcome,
+        next: NextResult,
+    ) -> StageDone {
         let last = progress.context.attempt();
         let completion = last.and_then(|attempt| attempt.completion.clone());
         let mut id = json!({

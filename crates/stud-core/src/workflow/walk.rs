@@ -9,13 +9,13 @@ use stud_contract_state_machine::{Execution, NextResult, Stage, StageContext};
 use stud_diagnostics::{Class, codes};
 
 use super::Actor;
+use super::attaching::current;
 use super::grants::Grants;
 use super::siblings;
 use super::stage_run::{StageDone, StageRun, execution_id};
 use crate::ids;
-use crate::ledger::closed;
 use crate::session::{
-    Ending, Entered, Input, Machine, Plan, Session, StageTag, Turn, Walk, WorkflowProgress,
+    Ending, Entered, Input, Machine, Session, StagePlan, StageTag, Turn, Walk, WorkflowProgress,
 };
 
 /// The name under which a context has the input that began the workflow.
@@ -29,7 +29,7 @@ pub(crate) async fn answer(
     actor: Arc<dyn Actor>,
     input: Option<&Input>,
 ) -> Result<(String, Ending)> {
-    let machine = session.machine().ok_or_else(closed)?;
+    let machine = current(session)?;
     let (walk, is_fresh) = match session.workflow_progress() {
         WorkflowProgress::Running(walk) => (*walk, false),
         WorkflowProgress::Ready | WorkflowProgress::Ended { .. } => {
@@ -52,7 +52,7 @@ pub(crate) async fn answer(
         let first_input = input.take();
         let turn = session.begin_stage_turn(first_input, tag(&plan))?;
         let turn = Arc::new(turn);
-        let mut told = Told::default();
+        let mut told = TurnReport::default();
         let taken = walker.take(&turn, &plan, first_input, &mut told).await;
         let (text, ending) = match taken {
             Ok(text) => (text, Ending::Completed),
@@ -77,9 +77,9 @@ impl Walk {
     fn begin(entry: &str, has_input: bool) -> Self {
         Self {
             id: ids::fresh(),
-            plans: vec![Plan {
+            plans: vec![StagePlan {
                 stages: vec![entry.to_owned()],
-                ..Plan::default()
+                ..StagePlan::default()
             }],
             has_input,
             ..Self::default()
@@ -87,7 +87,7 @@ impl Walk {
     }
 }
 
-fn tag(plan: &Plan) -> StageTag {
+fn tag(plan: &StagePlan) -> StageTag {
     match &plan.stages[..] {
         [only] if !plan.is_parallel => StageTag {
             stage_id: Some(only.clone()),
@@ -100,7 +100,7 @@ fn tag(plan: &Plan) -> StageTag {
 
 /// What the end of a turn says of its stage.
 #[derive(Default)]
-struct Told {
+struct TurnReport {
     tag: StageTag,
     cap_hit: bool,
     is_judged: bool,
@@ -129,9 +129,9 @@ impl Walker {
     async fn take(
         &mut self,
         turn: &Arc<Turn>,
-        plan: &Plan,
+        plan: &StagePlan,
         input: Option<&Input>,
-        told: &mut Told,
+        told: &mut TurnReport,
     ) -> Result<Option<String>> {
         told.tag = tag(plan);
         if !self.walk.entered.is_empty() && !self.may_enter_again(turn).await? {
@@ -198,8 +198,8 @@ impl Walker {
     async fn run_one(
         &mut self,
         turn: &Arc<Turn>,
-        plan: &Plan,
-        told: &mut Told,
+        plan: &StagePlan,
+        told: &mut TurnReport,
     ) -> Result<PlanDone> {
         let stage = self.stage(&plan.stages[0])?;
         let entered = self.enter(turn, std::slice::from_ref(&stage)).await?;
@@ -223,8 +223,8 @@ impl Walker {
     async fn run_siblings(
         &mut self,
         turn: &Arc<Turn>,
-        plan: &Plan,
-        told: &mut Told,
+        plan: &StagePlan,
+        told: &mut TurnReport,
     ) -> Result<PlanDone> {
         siblings::check_plan(&plan.stages)?;
         let compound = format!(
@@ -289,7 +289,7 @@ impl Walker {
         })
     }
 
-    fn run(&self, turn: &Arc<Turn>, plan: &Plan, stage: Stage) -> StageRun {
+    fn run(&self, turn: &Arc<Turn>, plan: &StagePlan, stage: Stage) -> StageRun {
         StageRun {
             machine: self.machine.clone(),
             actor: self.actor.clone(),
@@ -361,9 +361,9 @@ impl Walker {
     async fn go_on(
         &mut self,
         turn: &Arc<Turn>,
-        plan: &Plan,
+        plan: &StagePlan,
         done: PlanDone,
-        told: &mut Told,
+        told: &mut TurnReport,
     ) -> Result<Option<String>> {
         self.walk.plans.pop();
         self.walk.context = done.context;
@@ -464,7 +464,7 @@ impl Walker {
     }
 }
 
-impl Told {
+impl TurnReport {
     fn done(&mut self, done: &StageDone) {
         self.cap_hit = done.cap_hit;
         self.tag.attempt = u32::try_from(done.context.attempts.len().saturating_sub(1)).ok();
@@ -479,7 +479,7 @@ impl Told {
 }
 
 /// What follows from a stage, the first of it last.
-fn plans(plan: &Plan, from: &str, next: &NextResult) -> Vec<Plan> {
+fn plans(plan: &StagePlan, from: &str, next: &NextResult) -> Vec<StagePlan> {
     let mut stack = plan.stack.clone();
     // A machine that comes back to a stage is there again, and not deeper.
     if let Some(place) = stack.iter().position(|id| id == from) {
@@ -490,7 +490,7 @@ fn plans(plan: &Plan, from: &str, next: &NextResult) -> Vec<Plan> {
         return Vec::new();
     }
     if next.execution == Execution::Parallel {
-        return vec![Plan {
+        return vec![StagePlan {
             stages: next.next_stages.clone(),
             is_parallel: true,
             join: next.join.clone(),
@@ -498,10 +498,10 @@ fn plans(plan: &Plan, from: &str, next: &NextResult) -> Vec<Plan> {
         }];
     }
     let stages = next.next_stages.iter().rev();
-    let plans = stages.map(|id| Plan {
+    let plans = stages.map(|id| StagePlan {
         stages: vec![id.clone()],
         stack: stack.clone(),
-        ..Plan::default()
+        ..StagePlan::default()
     });
     plans.collect()
 }

@@ -35,4 +35,5 @@ mod detaching;
 mod recording;
 mod hearing;
 mod living;
+mod granting;
 mod planted;

@@ -3,7 +3,7 @@
 use stud_core::Fault;
 
 use crate::explore::finds;
-use crate::{answering, calling_off, coming_and_going, detaching, hearing, living};
+use crate::{answering, calling_off, coming_and_going, detaching, granting, hearing, living};
 
 #[test]
 fn a_second_winner_is_noticed() {
@@ -83,4 +83,14 @@ fn a_lane_that_misses_an_event_is_noticed() {
 #[test]
 fn a_subscriber_that_two_lanes_call_is_noticed() {
     finds(Fault::MovedAndCalled, hearing::stuck);
+}
+
+#[test]
+fn a_grant_that_is_used_twice_is_noticed() {
+    finds(Fault::GrantReused, granting::siblings);
+}
+
+#[test]
+fn a_grant_that_outlives_its_attempt_is_noticed() {
+    finds(Fault::GrantOutlives, granting::ending);
 }

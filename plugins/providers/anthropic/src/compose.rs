@@ -36,9 +36,16 @@ pub(crate) fn compose(
         .chain(&turns.system)
         .filter_map(|text| text_block(text))
         .collect();
-    if turns.turns.is_empty() {
-        // The backend only answers a user message.
-        turns.say("user", std::mem::take(&mut system));
+    if turns.begins_without_user() && !system.is_empty() {
+        // The backend wants a user message first, and a stage of a state machine has none.
+        let blocks = std::mem::take(&mut system);
+        turns.turns.insert(
+            0,
+            Turn {
+                role: "user",
+                blocks,
+            },
+        );
     }
     let mut turns = turns.turns;
     mark(system.last_mut());

@@ -40,8 +40,13 @@ impl Turns {
         Ok(turns)
     }
 
+    /// Whether the first message is not the user's, or there is none.
+    pub(crate) fn begins_without_user(&self) -> bool {
+        self.turns.first().is_none_or(|turn| turn.role != "user")
+    }
+
     /// Adds to what a side says.
-    pub(crate) fn say(&mut self, role: &'static str, mut blocks: Vec<Value>) {
+    fn say(&mut self, role: &'static str, mut blocks: Vec<Value>) {
         match self.turns.last_mut() {
             _ if blocks.is_empty() => {}
             Some(turn) if turn.role == role => turn.blocks.append(&mut blocks),

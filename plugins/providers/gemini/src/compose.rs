@@ -45,9 +45,16 @@ pub(crate) fn compose(
     let mut contents = Contents::read(request.messages, &signatures)?;
     let system = request.system.iter().chain(&contents.system);
     let mut system: Vec<Value> = system.filter_map(|text| text_part(text)).collect();
-    if contents.turns.is_empty() {
-        // The backend only answers a user message.
-        contents.say("user", std::mem::take(&mut system));
+    if contents.begins_without_user() && !system.is_empty() {
+        // The backend wants a user message first, and a stage of a state machine has none.
+        let parts = std::mem::take(&mut system);
+        contents.turns.insert(
+            0,
+            Turn {
+                role: "user",
+                parts,
+            },
+        );
     }
     let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);
     put(

@@ -53,8 +53,13 @@ impl Contents {
         Ok(contents)
     }
 
+    /// Whether the first message is not the user's, or there is none.
+    pub(crate) fn begins_without_user(&self) -> bool {
+        self.turns.first().is_none_or(|turn| turn.role != "user")
+    }
+
     /// Adds to what a side says.
-    pub(crate) fn say(&mut self, role: &'static str, mut parts: Vec<Value>) {
+    fn say(&mut self, role: &'static str, mut parts: Vec<Value>) {
         match self.turns.last_mut() {
             _ if parts.is_empty() => {}
             Some(turn) if turn.role == role => turn.parts.append(&mut parts),

@@ -133,7 +133,8 @@ const TEXT_EVENTS: [&str; 5] = [
     "SessionTurnEnd",
 ];
 
-const NOTED_EVENTS: [&str; 7] = [
+const NOTED_EVENTS: [&str; 8] = [
+    "StageExecutionSpanStart",
     "ToolInvocationStarted",
     "ToolInvocationFailed",
     "ToolInvocationCancelled",
@@ -147,6 +148,13 @@ fn note(name: &str, payload: &Value, desk: &Desk, names: &Names) {
     let member = |key: &str| payload[key].as_str().map(escape::line);
     let text = |key: &str| member(key).unwrap_or_default();
     let (tone, note) = match name {
+        "StageExecutionSpanStart" => {
+            let again = match payload["attempt"].as_u64() {
+                Some(attempt @ 1..) => format!(", attempt {}", attempt + 1),
+                _ => String::new(),
+            };
+            (Tone::Faint, format!("— stage {}{again}", text("stageId")))
+        }
         "ToolInvocationStarted" => {
             let line = format!("• {} {}", text("toolName"), text("argsSummary"));
             (Tone::Plain, line.trim_end().to_owned())
