@@ -132,7 +132,7 @@ fn a_state_machine_has_its_stages_beside_it() {
     assert_eq!(keys(&made), ["extId", "files", "kind", "path"]);
     assert_eq!(made["kind"], "StateMachine");
     let mut wanted = FILES.to_vec();
-    wanted.push("stages.json");
+    wanted.extend(["stages/build.md", "stages/plan.md"]);
     assert_eq!(made["files"], json!(wanted));
     assert_eq!(files(&world.project().join("steps")), wanted);
 }

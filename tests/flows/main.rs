@@ -37,3 +37,4 @@ mod machine;
 mod workflow;
 mod workflow_faults;
 mod machine_attaching;
+mod bundled_machines;

@@ -1,5 +1,9 @@
 //! `#[state_machine]`: a struct that drives a session through stages.
 
+mod fault;
+mod flow;
+mod front_matter;
+mod markdown;
 mod stages;
 
 use proc_macro2::TokenStream;

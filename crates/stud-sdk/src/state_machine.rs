@@ -1,6 +1,7 @@
 //! State machines: sessions that go through stages.
 //!
-//! The stages are JSON, in the attribute or in a file, and stand in the manifest; the struct decides where to go.
+//! The stages are Markdown files, or JSON in the attribute or in a file; they stand in the manifest, and the struct decides
+//! where to go.
 //!
 //! ```
 //! use stud_sdk::prelude::*;
@@ -47,12 +48,30 @@ pub use stud_contract_state_machine::{
 ///
 /// | Argument | Meaning | When left out |
 /// |---|---|---|
+/// | `stages = "stages"` | a folder of Markdown files, from the folder of `Cargo.toml`, one for each stage, in byte order of their names | one of the three has to be there |
 /// | `stages = r#"[…]"#` | the stages as JSON | `stages_file` has to be there |
 /// | `stages_file = "stages.json"` | the same in a file, from the folder of `Cargo.toml` | `stages` has to be there |
 /// | `entry = "plan"` | where it begins | the first stage |
 /// | `needs(tool_calling = "hard", context_window = 8000)` | what it needs of the model, each `hard`, `preferred` or `probed`; a window as the tokens that must fit | it works with any |
 ///
 /// Stages that are no JSON, lack a member, share an id or have a turn cap below one do not compile.
+/// A Markdown file has the members of its stage in YAML front matter, and its body after that:
+///
+/// ```text
+/// ---
+/// id: plan
+/// name: Plan
+/// allowedTools: [read, list]
+/// completionTool: submit_plan
+/// completionSchema: {type: object, required: [steps]}
+/// retryPolicy: {maxAttempts: 2, backoff: none}
+/// turnCap: 8
+/// resolutionPolicy: retry-later
+/// ---
+/// Make a plan for {{ctx.input}}.
+/// ```
+///
+/// What is wrong with one is said with the file, the line and the key.
 ///
 /// ```
 /// # use stud_sdk::prelude::*;

@@ -44,4 +44,4 @@ mod harness;
 
 pub use crate::block_on::block_on;
 pub use fake_host::FakeHost;
-pub use harness::Harness;
+pub use harness::{Acted, ActingStage, Harness, Walked};

@@ -59,6 +59,9 @@ pub(crate) fn without_terminal() -> Vec<EmbeddedPlugin> {
         observer_example::stud_plugin(),
         transform_example::stud_plugin(),
         system_prompt_file::stud_plugin(),
+        // State machines.
+        plan_then_build::stud_plugin(),
+        review::stud_plugin(),
         // Everything else.
         file_logger::stud_plugin(),
         filesystem_session_store::stud_plugin(),

@@ -1,4 +1,5 @@
-//! The stages of a machine: JSON in the attribute or in a file beside `Cargo.toml`, checked while the plugin compiles.
+//! The stages of a machine: Markdown files in a folder, or JSON in the attribute or in a file. They are checked while the
+//! plugin compiles.
 
 use std::path::PathBuf;
 
@@ -7,12 +8,15 @@ use quote::quote;
 use serde_json::Value;
 use syn::{Error, LitStr, Result};
 
+use super::markdown;
 use crate::arguments::Arguments;
 
 /// Where the stages are written.
 pub(crate) enum Source {
     /// `stages = r#"[…]"#`
     Inline(LitStr),
+    /// `stages = "stages"`: a folder of Markdown files, from the folder of `Cargo.toml`.
+    Folder(LitStr),
     /// `stages_file = "stages.json"`, from the folder of `Cargo.toml`.
     File(LitStr),
 }
@@ -27,10 +31,13 @@ pub(crate) struct Stages {
 impl Source {
     pub(crate) fn take(given: &mut Arguments) -> Result<Self> {
         match (given.text("stages")?, given.text("stages_file")?) {
-            (Some(inline), None) => Ok(Self::Inline(inline)),
+            (Some(text), None) if text.value().trim_start().starts_with('[') => {
+                Ok(Self::Inline(text))
+            }
+            (Some(folder), None) => Ok(Self::Folder(folder)),
             (None, Some(file)) => Ok(Self::File(file)),
             (None, None) => Err(given.missing(
-                "`#[state_machine]` needs `stages = r#\"[…]\"#` or `stages_file = \"stages.json\"`",
+                "`#[state_machine]` needs `stages = \"stages\"`, a folder of Markdown files, `stages = r#\"[…]\"#` or `stages_file = \"stages.json\"`",
             )),
             (Some(_), Some(file)) => {
                 Err(Error::new_spanned(file, "either `stages` or `stages_file`"))
@@ -40,22 +47,18 @@ impl Source {
 
     fn literal(&self) -> &LitStr {
         match self {
-            Self::Inline(literal) | Self::File(literal) => literal,
+            Self::Inline(literal) | Self::Folder(literal) | Self::File(literal) => literal,
         }
     }
 
     /// Reads and checks the stages; `entry` must be one of them.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "cargo tells a macro its folder through the environment"
-    )]
     pub(crate) fn read(&self, entry: Option<&LitStr>) -> Result<Stages> {
         let wrong = |problem: String| Error::new_spanned(self.literal(), problem);
         let text = match self {
             Self::Inline(text) => text.value(),
+            Self::Folder(folder) => read_folder(&folder.value()).map_err(wrong)?,
             Self::File(file) => {
-                let folder = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
-                let path = PathBuf::from(folder).join(file.value());
+                let path = package().join(file.value());
                 std::fs::read_to_string(&path)
                     .map_err(|error| wrong(format!("{}: {error}", path.display())))?
             }
@@ -77,11 +80,39 @@ impl Source {
     pub(crate) fn watched(&self) -> TokenStream {
         match self {
             Self::Inline(_) => TokenStream::new(),
+            Self::Folder(folder) => {
+                let files = markdown::files(&package().join(folder.value())).unwrap_or_default();
+                let files = files.iter().filter_map(|file| file.to_str());
+                quote! { #(const _: &str = ::core::include_str!(#files);)* }
+            }
             Self::File(file) => quote! {
                 const _: &str = ::core::include_str!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", #file));
             },
         }
     }
+}
+
+/// The folder of `Cargo.toml`.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "cargo tells a macro its folder through the environment"
+)]
+fn package() -> PathBuf {
+    PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default())
+}
+
+/// The stages of a folder as JSON. What is wrong with a file is said with its name, the line and the key.
+fn read_folder(folder: &str) -> std::result::Result<String, String> {
+    let mut stages = Vec::new();
+    for path in markdown::files(&package().join(folder))? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let text =
+            std::fs::read_to_string(&path).map_err(|error| format!("{folder}/{name}: {error}"))?;
+        let stage = markdown::stage(&text)
+            .map_err(|fault| format!("{folder}/{name}:{}: {}", fault.line, fault.problem))?;
+        stages.push(stage);
+    }
+    Ok(Value::Array(stages).to_string())
 }
 
 const REQUIRED: [&str; 9] = [

@@ -3,6 +3,9 @@
 mod acting;
 mod serving;
 mod storing;
+mod walk;
+
+pub use walk::{Acted, ActingStage, Walked};
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};

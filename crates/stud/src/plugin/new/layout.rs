@@ -48,7 +48,8 @@ pub(super) fn plugin(id: &ExtId, kind: Kind, sdk: &str) -> Plugin {
         (".gitignore", include_str!("templates/gitignore.in")),
     ];
     if kind == Kind::StateMachine {
-        templates.push(("stages.json", include_str!("templates/stages.json.in")));
+        templates.push(("stages/build.md", include_str!("templates/build.md.in")));
+        templates.push(("stages/plan.md", include_str!("templates/plan.md.in")));
     }
     Plugin {
         files: templates
@@ -126,6 +127,8 @@ mod tests {
                 .map(|file| &file.text)
                 .chain(&plugin.next);
             for text in texts {
+                // What a stage is told of its context is filled in when it runs.
+                let text = text.replace("{{ctx.", "");
                 assert!(!text.contains("{{"), "{kind}: {text}");
             }
         }
