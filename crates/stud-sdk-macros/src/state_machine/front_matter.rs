@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::fault::{Fault, Parsed, fault};
+use super::fault::{Parsed, fault};
 use super::flow::{Flow, scalar};
 
 /// A file taken apart.
