@@ -19,7 +19,12 @@ mod check;
 #[cfg(test)]
 mod bundled;
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod pin;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod install;
 #[cfg(test)]
 mod trust;
 #[cfg(test)]

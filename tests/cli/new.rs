@@ -7,7 +7,15 @@ use stud_tests::{World, workspace_root};
 
 use crate::support::{code, failure, keys};
 
-const FILES: [&str; 4] = [".gitignore", "Cargo.toml", "README.md", "src/lib.rs"];
+const FILES: [&str; 7] = [
+    ".gitignore",
+    "Cargo.toml",
+    "README.md",
+    "conformance/invalid.json",
+    "conformance/valid.json",
+    "conformance/worst-plausible.json",
+    "src/lib.rs",
+];
 
 /// The files below a folder, sorted, with `/` between their parts.
 fn files(folder: &Path) -> Vec<String> {
@@ -38,8 +46,11 @@ fn a_plugin_is_made_where_one_stands() {
     let world = World::new();
     let answer = world.stud(&["plugin", "new", "line-count", "--json"]);
     assert_eq!((answer.status, answer.stderr.as_str()), (0, ""));
+    let mut made = answer.json();
+    assert_eq!(made["sdk"]["kind"], "path");
+    made.as_object_mut().unwrap().remove("sdk");
     assert_eq!(
-        answer.json(),
+        made,
         json!({"path": "<world>/project/line-count", "extId": "line-count", "kind": "Tool", "files": FILES})
     );
     assert_eq!(
@@ -98,14 +109,18 @@ fn people_are_told_what_comes_next() {
         "Next, in <world>/project/made/here/shout:",
         "  cargo test",
         "  cargo build --release",
-        "  stud plugin check target/release/libshout.so",
-        "  mkdir -p ~/.stud/commands && cp target/release/libshout.so ~/.stud/commands/",
+        "  stud plugin check --conformance target/release/libshout.so",
+        "  stud plugin install target/release/libshout.so",
     ];
     assert_eq!(
         lines[0],
         format!("made the Command `shout` of {}", FILES.join(", "))
     );
-    assert_eq!(lines[2..], next);
+    assert!(
+        lines[1].starts_with("its `stud-sdk` is the one in "),
+        "{lines:?}"
+    );
+    assert_eq!(lines[3..], next);
     let readme =
         std::fs::read_to_string(world.project().join("made/here/shout/README.md")).unwrap();
     for command in &next[1..] {
@@ -129,10 +144,11 @@ fn a_state_machine_has_its_stages_beside_it() {
             "--json",
         ])
         .json();
-    assert_eq!(keys(&made), ["extId", "files", "kind", "path"]);
+    assert_eq!(keys(&made), ["extId", "files", "kind", "path", "sdk"]);
     assert_eq!(made["kind"], "StateMachine");
     let mut wanted = FILES.to_vec();
     wanted.extend(["stages/build.md", "stages/plan.md"]);
+    wanted.sort_unstable();
     assert_eq!(made["files"], json!(wanted));
     assert_eq!(files(&world.project().join("steps")), wanted);
 }
@@ -246,4 +262,42 @@ fn of_several_at_once_one_makes_it() {
         files(&world.project()),
         FILES.map(|file| format!("x/{file}"))
     );
+}
+
+#[test]
+fn the_sdk_may_be_a_version_or_a_tag() {
+    let world = World::new();
+    let sdks = [
+        ("0.1.0", "registry", "version", "0.1.0"),
+        (
+            "git+https://example.org/stud#v0.1.0",
+            "git",
+            "tag",
+            "v0.1.0",
+        ),
+    ];
+    for (number, (sdk, kind, member, value)) in sdks.into_iter().enumerate() {
+        let id = format!("x{number}");
+        let made = world.stud(&["plugin", "new", &id, "--sdk", sdk, "--json"]);
+        assert_eq!(made.json()["sdk"]["kind"], kind);
+        let manifest = world.project().join(id).join("Cargo.toml");
+        let manifest = std::fs::read_to_string(manifest).unwrap();
+        let manifest = manifest.parse::<toml::Table>().unwrap();
+        assert_eq!(
+            manifest["dependencies"]["stud-sdk"][member].as_str(),
+            Some(value)
+        );
+    }
+}
+
+#[test]
+fn a_role_is_for_uis() {
+    let world = World::new();
+    let made = world.stud(&["plugin", "new", "x", "--kind", "ui", "--role", "region"]);
+    assert_eq!(made.status, 0, "{made:#?}");
+    let source = std::fs::read_to_string(world.project().join("x/src/lib.rs")).unwrap();
+    assert!(source.contains("impl Region for X"), "{source}");
+    let diagnostic = failure(&world.stud(&["plugin", "new", "y", "--role", "region", "--json"]));
+    assert_eq!(code(&diagnostic), "Validation/ShapeInvalid");
+    assert!(!world.project().join("y").exists());
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use stud_tests::{World, target_folder, workspace_root};
 
 /// Every kind; then ids that cannot be names in Rust as they are.
-const PLUGINS: [(&str, &str, &str); 14] = [
+const PLUGINS: [(&str, &str, &str); 16] = [
     ("tool", "Tool", "new-tool"),
     ("ui", "UI", "new-ui"),
     ("hook", "Hook", "new-hook"),
@@ -26,6 +26,8 @@ const PLUGINS: [(&str, &str, &str); 14] = [
     ("command", "Command", "3d-view"),
     ("ui", "UI", "response"),
     ("hook", "Hook", "self"),
+    ("ui:subscriber", "UI", "new-subscriber"),
+    ("ui:region", "UI", "new-region"),
 ];
 
 /// The libraries that cargo built, in the order of `PLUGINS`.
@@ -37,9 +39,14 @@ fn build(world: &World) -> Vec<PathBuf> {
     let mut libraries = Vec::new();
     for (word, kind, id) in PLUGINS {
         let path = crates.to_str().unwrap();
-        let answer = world.stud(&[
+        let (word, role) = word.split_once(':').unwrap_or((word, ""));
+        let mut arguments = vec![
             "plugin", "new", id, "--kind", word, "--path", path, "--json",
-        ]);
+        ];
+        if !role.is_empty() {
+            arguments.extend(["--role", role]);
+        }
+        let answer = world.stud(&arguments);
         assert_eq!(
             (answer.status, answer.stderr.as_str()),
             (0, ""),
@@ -83,7 +90,7 @@ fn build(world: &World) -> Vec<PathBuf> {
     let complained = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}\n{complained}");
     assert_eq!(
-        said.matches("test result: ok. 1 passed").count(),
+        said.matches("test result: ok. 2 passed").count(),
         PLUGINS.len(),
         "{said}"
     );

@@ -8,7 +8,7 @@ use stud_contract_meta::ExtId;
 use stud_diagnostics::{Diagnostic, codes};
 
 use crate::hook_order::Ordering;
-use crate::platform::Places;
+use crate::platform::{self, Places};
 use crate::plugin_scope::Scope;
 use crate::settings::Settings;
 use crate::trust::{self, Entered, TrustedProject};
@@ -29,7 +29,12 @@ pub struct Environment {
     project: Option<TrustedProject>,
     reach: Reach,
     left_out: Vec<&'static str>,
+    /// Ids whose libraries take no part; what the program carries under such an id does.
+    left_out_libraries: Vec<String>,
 }
+
+/// The variable with the ids of libraries that take no part in a run, separated by commas.
+pub const LEAVE_OUT: &str = "STUD_LEAVE_OUT";
 
 /// How far a run reaches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -134,6 +139,9 @@ impl Environment {
             project,
             reach,
             left_out: Vec::new(),
+            left_out_libraries: platform::env_value(LEAVE_OUT)
+                .map(|ids| ids.split(',').map(|id| id.trim().to_owned()).collect())
+                .unwrap_or_default(),
         })
     }
 
@@ -156,6 +164,13 @@ impl Environment {
     /// The same for a word that need not be an id.
     pub fn leaves_out_name(&self, id: &str) -> bool {
         self.left_out.contains(&id)
+    }
+
+    /// Whether the library of this id takes no part in this run.
+    pub fn leaves_out_library(&self, id: &str) -> bool {
+        self.left_out_libraries
+            .iter()
+            .any(|left_out| left_out == id)
     }
 
     /// Whether the person's own plugins take part.

@@ -128,6 +128,8 @@ codes! {
         HookSlotUnknown => HOOK_SLOT_UNKNOWN, since "0.1.0";
         /// A user input is blank.
         InputInvalid => USER_INPUT_INVALID, since "0.1.0";
+        /// The source of an installation holds no plugin that can be installed.
+        InstallSourceInvalid => INSTALL_SOURCE_INVALID, since "0.1.0";
         /// A plugin raises an interaction kind that its category may not raise.
         InteractionKindForbidden => INTERACTION_KIND_FORBIDDEN, since "0.1.0";
         /// An interaction kind is unknown.
@@ -292,6 +294,8 @@ codes! {
         UnsupportedPlatform => UNSUPPORTED_PLATFORM, since "0.1.0";
         /// An approval for the project was given, but no project is trusted.
         UntrustedProjectCachePath => UNTRUSTED_PROJECT_CACHE_PATH, since "0.1.0";
+        /// An update declares more rights, capabilities or dependencies than the installed plugin.
+        UpdateRightsWidened => UPDATE_RIGHTS_WIDENED, since "0.1.0";
     }
     ProviderTransient {
         /// The configured address does not serve the model.

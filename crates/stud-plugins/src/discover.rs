@@ -12,7 +12,7 @@ use stud_config::platform;
 use stud_config::plugin_scope::Scope;
 
 /// A file larger than this is not read.
-pub(crate) const LARGEST_LIBRARY: u64 = 1024 * 1024 * 1024;
+pub const LARGEST_LIBRARY: u64 = 1024 * 1024 * 1024;
 
 /// A file, or a part of the program, that may be a plugin. Only this module makes one.
 #[derive(Debug)]

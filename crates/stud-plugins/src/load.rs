@@ -32,6 +32,11 @@ impl Loaded {
         self.plugin.provenance()
     }
 
+    /// What the library exports.
+    pub(crate) fn entry(&self) -> &'static PluginEntry {
+        self.entry
+    }
+
     /// What the next stage binds.
     pub(crate) fn into_parts(self) -> (Validated, &'static PluginEntry) {
         (self.plugin, self.entry)

@@ -4,20 +4,24 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::Value;
+pub use stud_abi::entry::TARGET;
 use stud_contract_meta::Kind;
 use stud_diagnostics::{Diagnostic, Stage};
 
 use crate::activate::Wanted;
 use crate::admission::{self, bring_up, judge};
+use crate::bind::bind;
 use crate::dependency_order::{Candidate, order};
 use crate::discover::{discover, discover_file, refuse_untrusted};
+use crate::inspect::inspect;
 use crate::layer::layer_over;
-use crate::load::PluginStores;
+use crate::load::{PluginStores, load};
 use crate::provenance::{Provenance, Refused};
 use crate::register::PluginRuntime;
 use crate::retire::retire;
 use crate::validate::Validated;
-use stud_config::environment::Environment;
+use stud_config::environment::{EmbeddedPlugin, Environment};
 
 /// How far the library came through the stages.
 #[derive(Debug, Serialize)]
@@ -76,6 +80,39 @@ pub fn check(
             report(path, &provenance, Some(why))
         }
     }
+}
+
+/// The manifest of the library at `path`. Nothing in it has been checked, and no code of the plugin runs.
+pub fn read_manifest(path: &Path, environment: &Environment) -> Result<Value, Diagnostic> {
+    if let Some(why) = environment.closed(path) {
+        return Err(untrusted(why, environment));
+    }
+    let inspected = inspect(discover_file(path, environment)).map_err(Refused::into_why)?;
+    Ok(inspected.into_parts().2.document)
+}
+
+/// Opens the library at `path` after every stage up to `bind` has passed, and gives what an embedded plugin would be.
+///
+/// The manifest is kept until the process ends, as the library is.
+pub fn open_library(
+    path: &Path,
+    environment: &Environment,
+    runtime: &PluginRuntime,
+) -> Result<EmbeddedPlugin, Refused> {
+    if let Some(why) = environment.closed(path) {
+        return Err(refuse_untrusted(path, untrusted(why, environment)));
+    }
+    let validated = judge(discover_file(path, environment), &environment.settings)?.switched_on();
+    let section = validated.section().to_vec();
+    let stores = PluginStores::below(&environment.places.global_root);
+    let loaded = load(validated, &stores)?;
+    let entry = loaded.entry();
+    // Binding holds the table against the manifest.
+    bind(loaded, &runtime.limits)?;
+    Ok(EmbeddedPlugin {
+        section: Vec::leak(section),
+        entry,
+    })
 }
 
 fn run(

@@ -17,7 +17,7 @@ use crate::discover::{Discovered, discover};
 use crate::identity::Identity;
 use crate::layer::layer;
 use crate::load::PluginStores;
-use crate::provenance::Refused;
+use crate::provenance::{Provenance, Refused};
 use crate::register::PluginRuntime;
 use crate::report::PluginReport;
 use crate::unknown_ids;
@@ -87,6 +87,11 @@ fn prepare_selected(
     plugins
 }
 
+/// Whether a library was left out of this run by its id, or by its file name while that is all there is.
+fn is_left_out(plugin: &Provenance, environment: &Environment) -> bool {
+    plugin.path().is_some() && environment.leaves_out_library(plugin.name())
+}
+
 impl Plugins {
     /// No plugin is open yet; those that were found are judged.
     fn judged(discovered: Discovered, environment: &Environment) -> (Self, Vec<Validated>) {
@@ -102,7 +107,9 @@ impl Plugins {
                 judged.map_err(|refusal| refused.push(refusal)).ok()
             })
             .filter(|plugin| !environment.leaves_out(&plugin.manifest().ext_id))
+            .filter(|plugin| !is_left_out(plugin.provenance(), environment))
             .collect();
+        refused.retain(|refusal| !is_left_out(refusal.provenance(), environment));
         let plugins = Self {
             opened: Vec::new(),
             idle: Vec::new(),

@@ -137,6 +137,7 @@ pub mod context_provider; // Context providers.
 pub mod prelude; // What most plugins import.
 #[cfg(feature = "testing")]
 pub mod testing; // A fake host and a test harness.
+mod conformance; // The test that an author gets for one line.
 
 pub use block_on::block_on;
 pub use error::ErrorExt;
@@ -269,6 +270,9 @@ mod author_guide {
     #[cfg(feature = "testing")]
     #[doc = include_str!("../../../docs/author/testing.md")]
     mod testing {}
+    #[cfg(feature = "testing")]
+    #[doc = include_str!("../../../docs/author/conformance.md")]
+    mod conformance {}
     #[cfg(feature = "testing")]
     #[doc = include_str!("../../../docs/author/versions.md")]
     mod versions {}

@@ -41,7 +41,9 @@ mod services;
 mod fake_host;
 mod bound;
 mod harness;
+mod conformance;
 
 pub use crate::block_on::block_on;
+pub use conformance::{Conforming, assert_conforms};
 pub use fake_host::FakeHost;
 pub use harness::{Acted, ActingStage, Harness, Walked};

@@ -1,12 +1,14 @@
 //! The words of the command line.
 
 mod control;
+mod install;
 mod mistyped;
 mod serve;
 mod sessions;
 mod usage;
 
 pub(crate) use control::{Addressee, ControlVerb};
+pub(crate) use install::{Bisect, Conformance, Dev, Install, Update};
 pub(crate) use serve::{Attach, Serve};
 pub(crate) use sessions::{ExportFormat, SessionsVerb};
 pub(crate) use usage::{explain_usage, read};
@@ -45,6 +47,7 @@ use stud_core::session::SecurityMode;
     stud sessions list                    list sessions, newest first\n  \
     stud plugin new line-count            start a plugin\n  \
     stud plugin check target/debug/libline_count.so\n  \
+    stud plugin install ./line-count      build and install it\n  \
     stud plugin list                      list loaded and refused plugins\n  \
     stud explain UIRoleHandlerMissing     explain an error and how to fix it\n  \
     stud audit verify                     check the audit trails for changes\n\n\
@@ -326,14 +329,44 @@ pub(crate) enum PluginVerb {
     ///
     /// The library is opened only after all checks of its file have passed.
     Check {
-        /// The library, such as `target/debug/libline_count.so`.
+        /// The library, such as `target/debug/libline_count.so`; with `--conformance` also the id of a bundled plugin.
         path: PathBuf,
         /// Stop before the library is opened.
         #[arg(long)]
         no_load: bool,
+        #[command(flatten)]
+        conformance: Conformance,
     },
     /// Create a plugin: a crate that builds, with a test that passes.
     New(New),
+    /// Install a plugin from a library, a folder or an archive.
+    Install(Install),
+    /// Replace installed plugins by newer builds.
+    Update(Update),
+    /// Remove an installed plugin; its files are kept until the next removal.
+    Remove {
+        /// The plugin's id.
+        id: String,
+        /// Remove it from this project.
+        #[arg(long)]
+        project: bool,
+    },
+    /// Switch a plugin on, in the settings of this user.
+    Enable {
+        /// The plugin's id.
+        id: String,
+    },
+    /// Switch a plugin off, in the settings of this user.
+    ///
+    /// It is listed and never opened until it is switched on again.
+    Disable {
+        /// The plugin's id.
+        id: String,
+    },
+    /// Build, check, install and reload a plugin whenever one of its files is saved.
+    Dev(Dev),
+    /// Find the plugin that makes a command fail, by halves.
+    Bisect(Bisect),
     /// Load what is now in a plugin's place, in a session that runs.
     ///
     /// It is done between two turns, and never while the plugin has a question open.
@@ -365,12 +398,28 @@ pub(crate) struct New {
         value_parser = PossibleValuesParser::new(KINDS.map(|(word, _)| word)).try_map(kind_of)
     )]
     pub(crate) kind: Kind,
+    /// What a UI does: hear events, answer prompts, or draw a region of another UI.
+    #[arg(long, value_enum, value_name = "ROLE")]
+    pub(crate) role: Option<UiRole>,
     /// Create the folder here instead of in the current one.
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Option<PathBuf>,
-    /// Use the `stud-sdk` in this folder instead of a released one.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) sdk: Option<PathBuf>,
+    /// The `stud-sdk` to build with: a folder, a version of the registry, or `git+URL#TAG`.
+    ///
+    /// Without it: the sources this stud was built from, while they are there, and then a release.
+    #[arg(long, value_name = "SDK")]
+    pub(crate) sdk: Option<String>,
+}
+
+/// A role of a UI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum UiRole {
+    /// Hears events.
+    Subscriber,
+    /// Answers prompts.
+    Interactor,
+    /// Draws a region of another UI.
+    Region,
 }
 
 /// The categories in the words of the command line, those an author meets first in front.

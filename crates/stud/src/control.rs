@@ -72,6 +72,29 @@ pub(crate) fn reload(ext_id: &str, session: Option<&str>, output: &Output) -> Ve
     })
 }
 
+/// The id of a session, with the phase of a reload in it or why there was none.
+pub(crate) type SessionReload = (String, Result<String, Diagnostic>);
+
+/// Has every session that runs reload a plugin.
+pub(crate) fn reload_everywhere(ext_id: &str) -> Result<Vec<SessionReload>, Diagnostic> {
+    let (sender, _) = sender()?;
+    let mut outcomes = Vec::new();
+    for session in sender.live_sessions() {
+        let reply = sender
+            .reload(&session, ext_id)
+            .map_err(|error| failed(&error));
+        let outcome = reply.and_then(|reply| match reply.get("error") {
+            Some(error) => Err(refused_reload(error, ext_id)),
+            None => Ok(reply["reloaded"]["phase"]
+                .as_str()
+                .unwrap_or("reloaded")
+                .to_owned()),
+        });
+        outcomes.push((session.session_id.clone(), outcome));
+    }
+    Ok(outcomes)
+}
+
 /// An error of the session's process, as that process told it.
 fn refused_reload(error: &Value, ext_id: &str) -> Diagnostic {
     let text = |member: &str| error[member].as_str().unwrap_or_default();

@@ -14,6 +14,8 @@ enum Layer {
     HostApi,
     Contract,
     SdkMacros,
+    /// What a plugin has to do; knows plugins only through a trait.
+    Conformance,
     Sdk,
     /// The grammar of command lines, which core and the tool that runs them both judge by.
     Shell,
@@ -23,6 +25,8 @@ enum Layer {
     Config,
     /// From a file to an active plugin.
     Plugins,
+    /// Installs plugins.
+    Install,
     /// Sessions and turns.
     Core,
     /// Reaches what core reaches only through a trait.
@@ -43,8 +47,9 @@ enum Layer {
 }
 
 use Layer::{
-    Abi, Config, Contract, Core, Diagnostics, Door, Fixture, HostApi, HostileFixture, Interaction,
-    Meta, Observer, Plugin, Plugins, Program, Reach, Runtime, Sdk, SdkMacros, Shell, Support, Task,
+    Abi, Config, Conformance, Contract, Core, Diagnostics, Door, Fixture, HostApi, HostileFixture,
+    Install, Interaction, Meta, Observer, Plugin, Plugins, Program, Reach, Runtime, Sdk, SdkMacros,
+    Shell, Support, Task,
 };
 
 /// Which layers each layer may depend on; an `Observer` is not listed.
@@ -56,6 +61,7 @@ const ARROWS: &[(Layer, &[Layer])] = &[
     (HostApi, &[Abi, Diagnostics, Meta, Interaction]),
     (Contract, &[Abi, Diagnostics, Meta, Interaction, HostApi]),
     (SdkMacros, &[]),
+    (Conformance, &[Diagnostics, Meta, Interaction]),
     (
         Sdk,
         &[
@@ -66,6 +72,7 @@ const ARROWS: &[(Layer, &[Layer])] = &[
             HostApi,
             Contract,
             SdkMacros,
+            Conformance,
         ],
     ),
     (Runtime, &[Abi]),
@@ -86,6 +93,7 @@ const ARROWS: &[(Layer, &[Layer])] = &[
             Config,
         ],
     ),
+    (Install, &[Diagnostics, Meta, Config, Plugins]),
     (
         Core,
         &[
@@ -125,6 +133,9 @@ const ARROWS: &[(Layer, &[Layer])] = &[
             Interaction,
             HostApi,
             Contract,
+            Install,
+            Conformance,
+            Sdk,
             Core,
             Reach,
             Door,
@@ -209,11 +220,13 @@ fn layer(package: &Package) -> Option<Layer> {
         "stud-contract-interaction" => Some(Interaction),
         "stud-host-api" => Some(HostApi),
         "stud-sdk-macros" => Some(SdkMacros),
+        "stud-conformance" => Some(Conformance),
         "stud-sdk" => Some(Sdk),
         "stud-shell" => Some(Shell),
         "stud-runtime" => Some(Runtime),
         "stud-config" => Some(Config),
         "stud-plugins" => Some(Plugins),
+        "stud-install" => Some(Install),
         "stud-core" => Some(Core),
         "stud-mcp" => Some(Reach),
         "stud-control" | "stud-gateway" => Some(Door),

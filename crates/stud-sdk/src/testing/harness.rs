@@ -199,7 +199,7 @@ impl Harness {
     }
 }
 
-fn read_manifest(plugin: &EmbeddedPlugin) -> Result<Value> {
+pub(super) fn read_manifest(plugin: &EmbeddedPlugin) -> Result<Value> {
     let text = manifest_text(plugin.section)
         .map_err(|error| coded(&codes::MANIFEST_HEADER_INVALID, format!("{error:?}")))?;
     stud_contract_meta::strict_json::parse(text)

@@ -39,6 +39,8 @@ pub(crate) struct Record {
     pub(crate) mode: SecurityMode,
     pub(crate) script: Script,
     pub(crate) asked: Vec<Payload>,
+    /// The kinds that the plugin tried to raise, also those that were refused.
+    pub(crate) attempted: Vec<&'static str>,
     /// The prompts the plugin was shown.
     pub(crate) shown: Vec<Request>,
     /// The ids of prompts that take no answer any more.
@@ -105,6 +107,7 @@ impl Record {
             mode: SecurityMode::Ask,
             script: Script::default(),
             asked: Vec::new(),
+            attempted: Vec::new(),
             shown: Vec::new(),
             settled: BTreeSet::new(),
             responded: Vec::new(),

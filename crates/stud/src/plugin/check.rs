@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use stud_core::plugin_check::check;
+use stud_core::plugin_check::{CheckReport, check};
 
 use crate::output::{Outcome, Output, Verdict};
 use crate::setup;
@@ -14,28 +14,33 @@ pub(crate) fn run(path: &Path, no_load: bool, output: &Output) -> Verdict {
     if output.is_json() {
         output.document(&report)?;
     } else {
-        for stage in &report.stages {
-            let mark = if stage.ok {
-                output.green("ok     ")
-            } else {
-                output.red("refused")
-            };
-            output.line(format!("{mark}  {}", stage.stage));
-        }
-        for diagnostic in &report.diagnostics {
-            output.line("");
-            output.show(diagnostic);
-        }
-        if passed {
-            let id = report.ext_id.as_deref().unwrap_or("?");
-            let version = report.version.as_deref().unwrap_or("?");
-            let kind = report.kind.map_or("?", stud_contract_meta::Kind::as_str);
-            output.line(format!("\n{id} {version} is a {kind} this stud can use"));
-        }
+        tell(&report, output);
     }
     Ok(if passed {
         Outcome::Done
     } else {
         Outcome::Refused
     })
+}
+
+/// The report for people.
+pub(super) fn tell(report: &CheckReport, output: &Output) {
+    for stage in &report.stages {
+        let mark = if stage.ok {
+            output.green("ok     ")
+        } else {
+            output.red("refused")
+        };
+        output.line(format!("{mark}  {}", stage.stage));
+    }
+    for diagnostic in &report.diagnostics {
+        output.line("");
+        output.show(diagnostic);
+    }
+    if report.status == "ok" {
+        let id = report.ext_id.as_deref().unwrap_or("?");
+        let version = report.version.as_deref().unwrap_or("?");
+        let kind = report.kind.map_or("?", stud_contract_meta::Kind::as_str);
+        output.line(format!("\n{id} {version} is a {kind} this stud can use"));
+    }
 }

@@ -1,9 +1,13 @@
 //! `stud plugin info`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use stud_core::environment::Environment;
+use stud_core::load::hash_of;
+use stud_core::report::PluginReport;
 use stud_core::startup;
 use stud_core::unknown_ids::unknown_extension;
 use stud_diagnostics::printable;
+use stud_install::lock_file::LockFile;
 
 use crate::output::{Outcome, Output, Verdict};
 use crate::plugin::list;
@@ -31,6 +35,9 @@ pub(crate) fn run(id: &str, output: &Output) -> Verdict {
         entry.insert("config".to_owned(), details.config.clone());
         entry.insert("configSchema".to_owned(), manifest.config_schema.clone());
     }
+    if let (Value::Object(entry), Some(installed)) = (&mut entry, installed(report, &ground)) {
+        entry.insert("installed".to_owned(), installed);
+    }
     if output.is_json() {
         output.document(&entry)?;
     } else {
@@ -54,6 +61,7 @@ pub(crate) fn run(id: &str, output: &Output) -> Verdict {
             }
         }
         for (title, member) in [
+            ("installed", "installed"),
             ("config", "config"),
             ("config schema", "configSchema"),
             ("manifest", "manifest"),
@@ -72,4 +80,22 @@ pub(crate) fn run(id: &str, output: &Output) -> Verdict {
     }
     started.stop(&means.limits);
     Ok(Outcome::Done)
+}
+
+/// Where a plugin was installed from, if `stud plugin install` put it there, and whether its library changed since.
+fn installed(report: &PluginReport, ground: &Environment) -> Option<Value> {
+    let path = report.path.as_deref()?;
+    let (_, root) = ground.roots().find(|(scope, _)| *scope == report.scope)?;
+    let lock = LockFile::read(root).ok()?;
+    let entry = lock.get(&report.ext_id)?;
+    let is_it = root.join(&entry.place) == path;
+    let hash = is_it.then(|| hash_of(path).ok()).flatten()?;
+    let mut digests = entry.platforms.values();
+    Some(json!({
+        "source": entry.source,
+        "installedAt": entry.installed_at,
+        "platforms": entry.platforms,
+        "sha256": hash,
+        "changed": digests.all(|digest| digest.sha256 != hash),
+    }))
 }

@@ -8,7 +8,7 @@ mod staging;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use stud_contract_meta::ExtId;
+use stud_contract_meta::{ExtId, Kind};
 use stud_diagnostics::{Diagnostic, codes, printable};
 
 use crate::cli::New;
@@ -19,7 +19,11 @@ pub(crate) fn run(asked: &New, output: &Output) -> Verdict {
     let parent = asked.path.as_deref().unwrap_or(Path::new(""));
     let folder = absolute(&parent.join(id.as_str()))?;
     staging::check_free(&folder)?;
-    let plugin = layout::plugin(&id, asked.kind, &sdk::choose(asked.sdk.as_deref())?);
+    if asked.role.is_some() && asked.kind != Kind::Ui {
+        return Err(role_of_no_ui(asked.kind));
+    }
+    let sdk = sdk::choose(asked.sdk.as_deref())?;
+    let plugin = layout::plugin(&id, asked.kind, asked.role, &sdk.dependency);
     staging::write(&folder, &plugin.files)?;
 
     let mut files: Vec<&str> = plugin.files.iter().map(|file| file.path).collect();
@@ -30,10 +34,12 @@ pub(crate) fn run(asked: &New, output: &Output) -> Verdict {
             "extId": id,
             "kind": asked.kind,
             "files": files,
+            "sdk": {"kind": sdk.kind, "source": sdk.source},
         }))?;
     } else {
         let kind = asked.kind;
         output.line(format!("made the {kind} `{id}` of {}", files.join(", ")));
+        output.line(format!("its `stud-sdk` is {}", printable(&sdk.told())));
         let place = folder.to_string_lossy();
         output.line(format!("\nNext, in {}:", printable(&place)));
         for command in plugin.next {
@@ -41,6 +47,13 @@ pub(crate) fn run(asked: &New, output: &Output) -> Verdict {
         }
     }
     Ok(Outcome::Done)
+}
+
+fn role_of_no_ui(kind: Kind) -> Diagnostic {
+    let message = format!("`--role` is for UIs, and this is a {kind}");
+    Diagnostic::error(&codes::SHAPE_INVALID, message)
+        .field("/roles")
+        .help("add `--kind ui`, or leave `--role` out")
 }
 
 /// The id is the one member of the manifest that is chosen here.

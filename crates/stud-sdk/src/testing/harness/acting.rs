@@ -175,7 +175,10 @@ impl Harness {
         self.hook(payload)
     }
 
-    fn hook<T: serde::de::DeserializeOwned>(&self, payload: &Value) -> Result<T> {
+    pub(in crate::testing) fn hook<T: serde::de::DeserializeOwned>(
+        &self,
+        payload: &Value,
+    ) -> Result<T> {
         let hook = self.running()?.hook()?;
         let slot = self.manifest()["registration"]["slot"]
             .as_str()

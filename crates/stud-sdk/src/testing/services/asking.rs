@@ -93,6 +93,7 @@ impl Services {
             Ok(record) => record,
             Err(error) => return Some(Err(error)),
         };
+        record.attempted.push(payload.kind().as_str());
         if let Err(error) = may_ask(&record, &payload).and_then(|()| payload.check()) {
             return Some(Err(error));
         }

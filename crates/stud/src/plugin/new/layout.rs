@@ -5,6 +5,7 @@ use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use stud_contract_meta::{ExtId, Kind};
 
 use super::names::Names;
+use crate::cli::UiRole;
 
 /// Everything that is to be written, and what to do with it.
 pub(super) struct Plugin {
@@ -20,14 +21,13 @@ pub(super) struct File {
 }
 
 /// The plugin `id`; `sdk` is its dependency on `stud-sdk`.
-pub(super) fn plugin(id: &ExtId, kind: Kind, sdk: &str) -> Plugin {
-    let source = source(kind);
+pub(super) fn plugin(id: &ExtId, kind: Kind, role: Option<UiRole>, sdk: &str) -> Plugin {
+    let source = source(kind, role);
     let names = Names::of(id, source);
     let library = format!(
         "{DLL_PREFIX}{}{DLL_SUFFIX}",
         names.package.replace('-', "_")
     );
-    let folder = kind.folder();
     let fill = |template: &str| {
         filled(template, |placeholder| match placeholder {
             "id" => Some(id.as_str()),
@@ -36,7 +36,6 @@ pub(super) fn plugin(id: &ExtId, kind: Kind, sdk: &str) -> Plugin {
             "Type" => Some(&names.ty),
             "sdk" => Some(sdk),
             "kind" => Some(kind.as_str()),
-            "folder" => Some(folder),
             "library" => Some(&library),
             _ => None,
         })
@@ -46,6 +45,18 @@ pub(super) fn plugin(id: &ExtId, kind: Kind, sdk: &str) -> Plugin {
         ("src/lib.rs", source),
         ("README.md", include_str!("templates/README.md.in")),
         (".gitignore", include_str!("templates/gitignore.in")),
+        (
+            "conformance/valid.json",
+            include_str!("templates/valid.json.in"),
+        ),
+        (
+            "conformance/invalid.json",
+            include_str!("templates/invalid.json.in"),
+        ),
+        (
+            "conformance/worst-plausible.json",
+            include_str!("templates/worst-plausible.json.in"),
+        ),
     ];
     if kind == Kind::StateMachine {
         templates.push(("stages/build.md", include_str!("templates/build.md.in")));
@@ -62,15 +73,19 @@ pub(super) fn plugin(id: &ExtId, kind: Kind, sdk: &str) -> Plugin {
         next: [
             "cargo test",
             "cargo build --release",
-            "stud plugin check target/release/{{library}}",
-            "mkdir -p ~/.stud/{{folder}} && cp target/release/{{library}} ~/.stud/{{folder}}/",
+            "stud plugin check --conformance target/release/{{library}}",
+            "stud plugin install target/release/{{library}}",
         ]
         .map(fill),
     }
 }
 
-fn source(kind: Kind) -> &'static str {
+fn source(kind: Kind, role: Option<UiRole>) -> &'static str {
     match kind {
+        Kind::Ui if role == Some(UiRole::Subscriber) => {
+            include_str!("templates/ui-subscriber.rs.in")
+        }
+        Kind::Ui if role == Some(UiRole::Region) => include_str!("templates/ui-region.rs.in"),
         Kind::Provider => include_str!("templates/provider.rs.in"),
         Kind::Tool => include_str!("templates/tool.rs.in"),
         Kind::Hook => include_str!("templates/hook.rs.in"),
@@ -119,8 +134,11 @@ mod tests {
     #[test]
     fn nothing_is_left_to_fill_in() {
         let id = ExtId::parse("line-count").unwrap();
-        for kind in Kind::ALL {
-            let plugin = plugin(&id, kind, "version = \"0.1\"");
+        let roles = [UiRole::Subscriber, UiRole::Interactor, UiRole::Region].map(Some);
+        let uis = roles.map(|role| (Kind::Ui, role));
+        let all = Kind::ALL.map(|kind| (kind, None));
+        for (kind, role) in all.into_iter().chain(uis) {
+            let plugin = plugin(&id, kind, role, "version = \"0.1\"");
             let texts = plugin
                 .files
                 .iter()
