@@ -7,8 +7,11 @@ mod modules;
 mod names;
 mod order;
 mod private;
+mod publishing;
 mod requirements;
 mod unsafe_code;
+
+pub(crate) use publishing::published;
 
 use crate::failure::{Failure, Outcome};
 use crate::problem::{Problem, Weight};
@@ -33,6 +36,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("modules", modules::check),
     ("names", names::check),
     ("private", private::check),
+    ("publishing", publishing::check),
     ("requirements", requirements::check),
     ("language", language::check),
     ("codegen", |repository| {

@@ -1,5 +1,6 @@
 //! `contracts`: the contract crates held against their locks, versions and changelogs.
 
+mod bump;
 mod compare;
 mod extract;
 mod rule;
@@ -17,7 +18,7 @@ use crate::tree::Tree;
 use crate::workspace::Workspace;
 use rule::{Difference, Level};
 
-const USAGE: &str = "usage: cargo xtask contracts check [--json] [--base REV] | lock [--base REV]";
+const USAGE: &str = "usage: cargo xtask contracts check [--json] [--base REV] | lock [--base REV] | bump CONTRACT patch|minor|major";
 
 /// What was found out about one contract.
 #[derive(Debug)]
@@ -41,6 +42,12 @@ impl Report {
 pub(crate) fn run(args: &[String]) -> Outcome {
     let mut words = args.iter().map(String::as_str);
     let verb = words.next().unwrap_or_default();
+    if verb == "bump" {
+        return match args {
+            [_, name, level] => raise(name, level),
+            _ => Err(Failure::usage(USAGE)),
+        };
+    }
     let (mut is_json, mut base) = (false, None);
     while let Some(word) = words.next() {
         match word {
@@ -161,6 +168,14 @@ fn judge(name: &str, old: Option<&Value>, new: &Value, changelog: &str) -> Repor
         let text = format!("CHANGELOG.md says nothing about {}", report.version);
         report.problems.push(text);
     }
+    if section.contains(bump::TO_WRITE) {
+        let text = format!(
+            "CHANGELOG.md still has `{}` below {}",
+            bump::TO_WRITE,
+            report.version
+        );
+        report.problems.push(text);
+    }
     for found in &report.differences {
         let field = found.word.as_deref().unwrap_or_default();
         if found.rule == rule::DEFAULT_CHANGED && !section.contains(field) {
@@ -272,6 +287,43 @@ fn as_json(report: &Report) -> Value {
         "level": report.level().as_str(), "differences": differences.collect::<Vec<_>>(),
         "breaks": report.breaks, "problems": report.problems,
     })
+}
+
+/// Raises the version of one contract, begins its changelog entry, and writes its lock.
+fn raise(name: &str, level: &str) -> Outcome {
+    let levels = [Level::Patch, Level::Minor, Level::Major];
+    let level = levels.into_iter().find(|known| known.as_str() == level);
+    let level = level.ok_or_else(|| Failure::usage(USAGE))?;
+    let workspace = Workspace::read()?;
+    let tree = Tree::read(&workspace.root)?;
+    let reports = reports(&workspace, &tree, None, false)?;
+    let Some(report) = reports.iter().find(|report| report.name == name) else {
+        let known: Vec<&str> = reports.iter().map(|report| report.name.as_str()).collect();
+        let hint = crate::suggest::hint(name, known.iter().copied());
+        let text = format!(
+            "there is no contract `{name}`{hint}\nthe contracts are {}",
+            known.join(", ")
+        );
+        return Err(Failure::usage(text));
+    };
+    let (version, files) = bump::prepare(&workspace.root, report, level)?;
+    for file in files {
+        println!("changed {file}");
+    }
+    // The lock is made from the files as they are now.
+    let workspace = Workspace::read()?;
+    let tree = Tree::read(&workspace.root)?;
+    let contracts = extract::extract(&workspace, &tree)?;
+    let file = format!("{}/contract.lock", extract::dir(name));
+    let path = workspace.root.join(&file);
+    std::fs::write(&path, format!("{:#}\n", contracts[name]))
+        .map_err(|error| Failure::failed(format!("cannot write {file}: {error}")))?;
+    println!("wrote {file}");
+    println!(
+        "now: write the entry {version} in the changelog, and give the absence of anything new a meaning where \
+         crates/stud-plugins/src/bind.rs takes older tables; `cargo xtask contracts check` passes when the entry is written"
+    );
+    Ok(())
 }
 
 /// Writes the locks, unless a version is too low for what changed.

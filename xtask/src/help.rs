@@ -42,7 +42,7 @@ Examples:
     Task {
         name: "check",
         usage: "check [NAME...]",
-        line: "the structure of the repository: arrows, order, unsafe_code, errors, modules, names, private, language, requirements, codegen, contracts",
+        line: "the structure of the repository: arrows, order, unsafe_code, errors, modules, names, private, publishing, language, requirements, codegen, contracts",
         page: "\
 Each finding says where it is and how to fix it.
 
@@ -53,6 +53,7 @@ Each finding says where it is and how to fix it.
   modules      no mod.rs, no vague names, no file that is too long
   names        no type name twice in a crate, no module name that only the authors understand
   private      no path or host name of a developer's machine
+  publishing   what an author depends on has metadata, a readme, licences and versions
   language     comments, pages and messages name components in the usual words
   requirements every numbered requirement is named by a test
   codegen      files generated from declarations are what the declarations say
@@ -76,16 +77,19 @@ Examples:
     },
     Task {
         name: "contracts",
-        usage: "contracts check|lock [--base REV]",
-        line: "hold the contracts against their locks and versions, or write the locks",
+        usage: "contracts check|lock|bump",
+        line: "hold the contracts against their locks and versions, write the locks, or raise a version",
         page: "\
 Each difference has its own line, with the rule that says which bump it needs.
 `lock` refuses while a version is too low for what changed.
 With --base REV the locks of that revision are compared with. `check --json` prints one object.
+`bump CONTRACT LEVEL` raises the version, begins the changelog entry and writes the lock; it refuses a level below
+what the changes need. CONTRACT is the name of a folder in crates/stud-contracts, or `host-api`.
 
 Examples:
   cargo xtask contracts check
   cargo xtask contracts check --json --base main
+  cargo xtask contracts bump tool minor
   cargo xtask contracts lock",
     },
     Task {
@@ -98,6 +102,45 @@ Prints where each library is. `cargo xtask test` does this by itself.
 Examples:
   cargo xtask fixtures
   cargo xtask fixtures --release",
+    },
+    Task {
+        name: "conformance",
+        usage: "conformance [CATEGORY | ID | PATH]",
+        line: "hold the bundled plugins against the conformance cases, embedded and as libraries",
+        page: "\
+Builds the program and the plugins, and runs `stud plugin check --conformance` on each in both forms.
+With a category such as Tool, an id such as echo, or the path of a library, on those alone.
+
+Examples:
+  cargo xtask conformance
+  cargo xtask conformance Tool
+  cargo xtask conformance echo
+  cargo xtask conformance target/debug/libgood_tool.so",
+    },
+    Task {
+        name: "package",
+        usage: "package [--verify]",
+        line: "pack every crate an author depends on, as for a registry",
+        page: "\
+Prints the packages. No registry is asked: the packages find each other, and all else is taken from cargo's cache.
+With --verify each is built from its package alone.
+
+Examples:
+  cargo xtask package
+  cargo xtask package --verify",
+    },
+    Task {
+        name: "dist",
+        usage: "dist [--debug]",
+        line: "make the archive of a release: program, man pages, completions, licences, SBOM, checksums",
+        page: "\
+Writes target/dist/stud-VERSION-TARGET.tar.gz, the folder it was packed from, and SHA256SUMS.
+The same commit, built with the same compiler in the same folder, gives the same bytes.
+It needs GNU tar, gzip, git and sha256sum. --debug packs an unoptimized build, to try it out.
+
+Examples:
+  cargo xtask dist
+  cargo xtask dist --debug",
     },
     Task {
         name: "bench",

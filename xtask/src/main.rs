@@ -23,8 +23,11 @@ mod run;
 mod rust_crate;
 mod fixtures;
 mod codegen;
+mod dist;
+mod conformance;
 mod contracts;
 mod check;
+mod package;
 mod test;
 mod bench;
 mod new;
@@ -58,6 +61,9 @@ fn dispatch(args: &[String]) -> Outcome {
         "check" => check::run(rest),
         "codegen" => codegen::run(rest),
         "contracts" => contracts::run(rest),
+        "dist" => dist::run(rest),
+        "package" => package::run(rest),
+        "conformance" => conformance::run(rest),
         "fixtures" => fixtures::run(rest),
         "bench" => bench::run(rest),
         "new" => new::run(rest),

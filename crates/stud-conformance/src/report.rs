@@ -1,4 +1,4 @@
-//! The report, as text, JSON and JUnit.
+//! The report, as text, JSON and `JUnit`.
 
 use std::fmt::Write as _;
 

@@ -12,7 +12,7 @@ pub(crate) struct Conformance {
     /// The folder with `valid.json`, `invalid.json` and `worst-plausible.json`, the plugin's config fixtures.
     #[arg(long, value_name = "DIR", requires = "conformance")]
     pub(crate) fixtures: Option<PathBuf>,
-    /// Write the report as JUnit too.
+    /// Write the report as `JUnit` too.
     #[arg(long, value_name = "FILE", requires = "conformance")]
     pub(crate) junit: Option<PathBuf>,
     /// The folder in which the cases run; given by stud to itself.

@@ -147,8 +147,8 @@ fn the_boundary_crates_have_one_home() {
 }
 
 #[test]
-fn the_program_reaches_plugins_only_through_core() {
-    only_fault(package("stud", "crates/stud", &["stud-sdk"]), "stud-sdk");
+fn the_program_does_not_see_the_boundary() {
+    only_fault(package("stud", "crates/stud", &["stud-abi"]), "stud-abi");
 }
 
 #[test]
