@@ -9,7 +9,11 @@ use stud_tests::{Elf, Live, World, cause_of, eventually, fixture};
 
 /// A session with a log, and what the log says after it.
 fn logged(during: impl FnOnce(&Live)) -> Vec<Value> {
-    let world = World::new();
+    logged_in(&World::new(), during)
+}
+
+/// The same in a world that was prepared.
+fn logged_in(world: &World, during: impl FnOnce(&Live)) -> Vec<Value> {
     let live = world.live(vec![echo::stud_plugin(), file_logger::stud_plugin()]);
     during(&live);
     let id = live.session().id().to_owned();
@@ -106,4 +110,61 @@ fn a_logger_that_fails_at_a_record_is_named_once_for_it() {
         assert_eq!(cause_of(&payload)["class"], "ToolTerminal");
     }
     live.session().close().unwrap();
+}
+
+/// What the log has of a library that speaks through `tracing`, and what its tool answered.
+fn traced(settings: &Value, text: &str) -> (Vec<Value>, String) {
+    let world = World::new();
+    let library = Elf::read(&fixture("tracing-tool")).bytes;
+    world.write("home/tools/tracing-tool/libtracing_tool.so", library);
+    world.write("home/settings.json", settings.to_string());
+    let mut answer = String::new();
+    let log = logged_in(&world, |live| {
+        let call = format!(r#"!tool trace {}"#, json!({"text": text}));
+        answer = live.say(&call).answered().text;
+    });
+    let said = log.into_iter().filter(|line| line["name"] == "PluginLog");
+    (said.collect(), answer)
+}
+
+fn messages(log: &[Value]) -> Vec<&str> {
+    let message = |line: &'_ Value| line["payload"]["message"].as_str();
+    log.iter().filter_map(message).collect()
+}
+
+#[test]
+fn what_a_library_says_through_tracing_reaches_the_logger_with_its_id() {
+    let (log, answer) = traced(&json!({}), "three files");
+    assert!(answer.contains("formatted 0"), "{answer}");
+    assert_eq!(
+        messages(&log),
+        ["scanning", "scan ended", "said by a thread of its own"]
+    );
+    for line in &log {
+        assert_eq!(line["kind"], "event", "{line}");
+        assert_eq!(line["payload"]["extId"], "tracing-tool", "{line}");
+        assert_eq!(line["payload"]["target"], "tracing_tool", "{line}");
+    }
+    let scanning = &log[0];
+    assert_eq!(scanning["sev"], "info");
+    assert_eq!(
+        scanning["payload"]["fields"],
+        json!({"text": "three files"})
+    );
+    assert_eq!(
+        scanning["payload"]["spans"],
+        json!([{"name": "scan", "fields": {"files": 3}}])
+    );
+    assert!(log[1]["payload"]["durationMs"].is_u64(), "{}", log[1]);
+    assert_eq!(log[2]["sev"], "warn");
+}
+
+#[test]
+fn the_level_of_the_host_decides_before_anything_is_formatted() {
+    let (log, answer) = traced(&json!({"logging": {"level": "warn"}}), "three files");
+    assert_eq!(messages(&log), ["said by a thread of its own"]);
+    assert!(answer.contains("formatted 0"), "{answer}");
+
+    let (_, answer) = traced(&json!({"logging": {"level": "debug"}}), "three files");
+    assert!(answer.contains("formatted 1"), "{answer}");
 }

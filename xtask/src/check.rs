@@ -1,6 +1,7 @@
 //! The structure of the repository, checked: what a compiler cannot see.
 
 mod arrows;
+mod deny;
 mod errors;
 mod language;
 mod modules;
@@ -39,6 +40,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("publishing", publishing::check),
     ("requirements", requirements::check),
     ("language", language::check),
+    ("deny", deny::check),
     ("codegen", |repository| {
         crate::codegen::problems(&repository.workspace, &repository.tree)
     }),

@@ -42,7 +42,7 @@ Examples:
     Task {
         name: "check",
         usage: "check [NAME...]",
-        line: "the structure of the repository: arrows, order, unsafe_code, errors, modules, names, private, publishing, language, requirements, codegen, contracts",
+        line: "the structure of the repository: arrows, order, unsafe_code, errors, modules, names, private, publishing, language, requirements, deny, codegen, contracts",
         page: "\
 Each finding says where it is and how to fix it.
 
@@ -56,6 +56,7 @@ Each finding says where it is and how to fix it.
   publishing   what an author depends on has metadata, a readme, licences and versions
   language     comments, pages and messages name components in the usual words
   requirements every numbered requirement is named by a test
+  deny         dependencies: no banned crate, license or source (where cargo-deny is installed)
   codegen      files generated from declarations are what the declarations say
   contracts    contracts, their locks, versions and changelogs agree
 

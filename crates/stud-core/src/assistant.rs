@@ -16,6 +16,7 @@ use stud_contract_provider::Request;
 use stud_diagnostics::codes;
 use stud_host_api::events::{StagePostFired, StagePreFired};
 use stud_runtime::clock::Stopwatch;
+use tracing::{Instrument as _, debug_span};
 
 use crate::context::Composed;
 use crate::hooks::{Denial, Hooks, Passage};
@@ -71,7 +72,14 @@ pub async fn answer(session: &Arc<Session>, model: &Model, input: &Input) -> Res
     }
     let turn = Arc::new(session.begin_turn(input)?);
     let work = Work::of(&turn, model);
-    let (text, ending) = match work.walk(input).await {
+    let span = debug_span!(
+        "turn",
+        session = session.id(),
+        turn = turn.id(),
+        provider = model.provider_id,
+        model = model.model_id
+    );
+    let (text, ending) = match work.walk(input).instrument(span).await {
         Ok(text) => (text, Ending::Completed),
         Err(error) => (String::new(), Ending::of(error)),
     };
@@ -223,7 +231,8 @@ impl Work {
             ..StagePreFired::default()
         };
         self.turn.publish(&begins);
-        let mut done = body.await;
+        let span = debug_span!("stage", name = stage.as_str());
+        let mut done = body.instrument(span).await;
         // A plugin that got the error may have continued. The turn does not.
         if let Some(halt) = self.turn.session().scopes().halted()
             && !self.voice.cancelled().is_cancelled()

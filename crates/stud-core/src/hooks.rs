@@ -12,6 +12,7 @@ use stud_contract_meta::{Error, Result};
 use stud_diagnostics::{Class, Code, codes};
 use stud_host_api::events::{HookFired, HookGuardDenied, HookObserverFailed};
 use stud_runtime::clock::Stopwatch;
+use tracing::Instrument as _;
 
 use crate::activate::{Active, Running};
 use crate::executor;
@@ -195,7 +196,8 @@ impl Hook {
             let Running::Hook(instance) = plugin.running() else {
                 return Err(plugin.lacks("handler"));
             };
-            let reply = instance.handle(slot.as_str(), payload, cx).await;
+            let handled = instance.handle(slot.as_str(), payload, cx);
+            let reply = handled.instrument(plugin.call_span("handler")).await;
             reply.map_err(|fault| plugin.blame("handler", fault))
         });
         let handled = async { handled.await.unwrap_or_else(|| Err(closed())) };

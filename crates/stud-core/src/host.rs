@@ -83,6 +83,7 @@ impl HostSource for Hosts {
             events: OnceLock::new(),
             reader: OnceLock::new(),
             pace: Pace::default(),
+            log_pace: Pace::default(),
         })
     }
 
@@ -124,6 +125,7 @@ struct Host {
     /// Its view of the session from inside.
     reader: OnceLock<Arc<Reader>>,
     pace: Pace,
+    log_pace: Pace,
 }
 
 impl Host {

@@ -29,7 +29,7 @@ use crate::participants;
 use crate::platform::Durability;
 use crate::privileged_ops;
 use crate::provenance::Integrity;
-use crate::redact::Redactor;
+use crate::redact::{self, Redactor};
 use crate::register::{HostSource, PluginRuntime};
 use crate::registry::Registry;
 use crate::report::PluginReport;
@@ -126,6 +126,7 @@ pub fn launch_with(
     onlooker: &LaunchObserver<'_>,
 ) -> Result<Launched> {
     let redactor = Arc::new(Redactor::new());
+    redact::cover(&redactor);
     let link = SessionLink::default();
     let means = PluginRuntime {
         hosts: Arc::new(Hosts::new(ground, &redactor, launch.headless, link.clone())),

@@ -21,7 +21,7 @@ use crate::executor::{Mailbox, Pace, block_on, or_cancelled};
 use crate::ids;
 use crate::interactions::Interactor;
 use crate::platform;
-use crate::recorder::{Listener, Recorder};
+use crate::recorder::{Listener, PluginLog, Recorder};
 use crate::session::Session;
 use crate::timeout::{sleep, with_timeout};
 use crate::timer::Timer;
@@ -65,9 +65,7 @@ pub fn join(session: &Session, plugin: &Arc<Active>) {
                 // A logger waits for its disk or its network, so it is served apart from the start.
                 session.subscribe(sink.clone(), Service::Apart);
             }
-            if members.accepts.audit || members.accepts.diagnostics {
-                session.listen(Feed::new(sink, session.books()));
-            }
+            session.listen(Feed::new(sink, session.books()));
         }
         _ => {}
     }
@@ -238,6 +236,7 @@ struct Feed {
 enum LoggerItem {
     Audit(Box<AuditRecord>),
     Diagnostic(Record),
+    Log(Box<PluginLog>),
 }
 
 impl Feed {
@@ -252,6 +251,7 @@ impl Feed {
                 let record = match told {
                     LoggerItem::Audit(record) => audit_record(*record),
                     LoggerItem::Diagnostic(record) => record,
+                    LoggerItem::Log(said) => log_record(*said),
                 };
                 if let Err(error) = sink.take(&record)
                     && let Some(books) = books.upgrade()
@@ -286,6 +286,13 @@ impl Listener for Feed {
                 .post(LoggerItem::Diagnostic(diagnostic_record(item)));
         }
     }
+
+    fn hear_log(&self, said: &PluginLog) {
+        // What a logger says while it logs would be logged again.
+        if self.accepts.takes(RecordKind::Event, said.severity) && said.ext_id != self.ext_id {
+            self.mailbox.post(LoggerItem::Log(Box::new(said.clone())));
+        }
+    }
 }
 
 /// A logger failed. It is reported once: failing to take that report, or what is said of the logger itself, is not.
@@ -315,6 +322,20 @@ fn diagnostic_record(item: &DiagnosticItem) -> Record {
         correlation_id: ids::fresh(),
         timestamp: item.at.clone(),
         payload,
+    }
+}
+
+/// The name under which loggers get what a plugin says.
+const PLUGIN_LOG: &str = "PluginLog";
+
+fn log_record(said: PluginLog) -> Record {
+    Record {
+        name: PLUGIN_LOG.to_owned(),
+        kind: RecordKind::Event,
+        severity: said.severity,
+        correlation_id: said.correlation_id,
+        timestamp: platform::rfc3339(said.at),
+        payload: said.payload,
     }
 }
 

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use stud_contract_meta::Error;
+use stud_host_api::Severity;
 use stud_host_api::audit::AuditRecord;
-use stud_host_api::events::{CoreEvent, SuppressedError};
+use stud_host_api::events::{CoreEvent, LogEntry, SuppressedError};
 use stud_host_api::metrics::DiagnosticItem;
 
 use crate::audit::{Entry, Trail};
@@ -38,6 +40,20 @@ pub(crate) trait Listener: Send + Sync {
 
     /// Takes a diagnostic, and does not wait.
     fn hear_diagnostic(&self, item: &DiagnosticItem);
+
+    /// Takes what a plugin says to the log, and does not wait.
+    fn hear_log(&self, said: &PluginLog);
+}
+
+/// What a plugin says to the log.
+#[derive(Debug, Clone)]
+pub(crate) struct PluginLog {
+    pub(crate) ext_id: String,
+    pub(crate) correlation_id: String,
+    pub(crate) severity: Severity,
+    pub(crate) at: SystemTime,
+    /// The entry as JSON, without secrets.
+    pub(crate) payload: Map<String, Value>,
 }
 
 /// Where one session writes down what happens.
@@ -90,6 +106,27 @@ impl Recorder {
     pub(crate) fn diagnose(&self, item: &DiagnosticItem) {
         for listener in lock(&self.listeners).iter() {
             listener.hear_diagnostic(item);
+        }
+    }
+
+    /// Hands what a plugin says to the loggers.
+    pub(crate) fn log(&self, ext_id: &str, correlation_id: &str, entry: LogEntry) {
+        let severity = entry.severity;
+        let mut payload = json!(entry);
+        self.redactor.redact(&mut payload);
+        payload["extId"] = ext_id.into();
+        let Value::Object(payload) = payload else {
+            return;
+        };
+        let said = PluginLog {
+            ext_id: ext_id.to_owned(),
+            correlation_id: correlation_id.to_owned(),
+            severity,
+            at: platform::now(),
+            payload,
+        };
+        for listener in lock(&self.listeners).iter() {
+            listener.hear_log(&said);
         }
     }
 

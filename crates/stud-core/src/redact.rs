@@ -10,9 +10,12 @@ mod shapes;
 mod entropy;
 mod record;
 mod guard;
+mod log;
 
 pub(crate) use entropy::{is_ordinary, is_telling, is_word};
 pub(crate) use known::{Finder, Forms};
+pub(crate) use log::cover;
+pub use log::redacted_for_log;
 pub use record::LONGEST_TEXT;
 pub(crate) use record::cut_remark;
 pub use reference::{ReferenceKind, SecretReference};

@@ -16,6 +16,7 @@ use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::{Durability, SmState};
 use stud_diagnostics::{Diagnostic, Severity, codes};
 use stud_host_api::events::CoreEvent;
+use stud_host_api::events::LogEntry;
 use stud_host_api::metrics::{DiagnosticItem, ExtensionInfo, Level};
 use stud_host_api::session::SessionView;
 
@@ -208,6 +209,11 @@ impl Session {
     /// Delivers every audit record and diagnostic from now on to a listener.
     pub(crate) fn listen(&self, listener: impl Listener + 'static) {
         self.books.listen(listener);
+    }
+
+    /// Hands what a plugin says to the loggers, without its secrets.
+    pub(crate) fn log(&self, ext_id: &str, entry: LogEntry) {
+        self.books.log(ext_id, &self.correlation_id(), entry);
     }
 
     /// Its audit trail, if it keeps one.

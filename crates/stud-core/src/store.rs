@@ -93,6 +93,7 @@ impl PluginStore {
             return Err(self.plugin.lacks(call));
         };
         let cx = CallContext::detached();
+        let _entered = self.plugin.call_span(call).entered();
         let reply = match call {
             "read" => block_on(instance.read(session_id, payload, cx)),
             "write" => block_on(instance.write(session_id, payload, cx)),

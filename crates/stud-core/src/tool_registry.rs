@@ -178,6 +178,7 @@ impl ToolSource for Active {
         let Running::Tool(instance) = self.running() else {
             return Err(self.lacks("deriveApprovalKey"));
         };
+        let _entered = self.call_span("deriveApprovalKey").entered();
         let reply = instance.approval_key(tool, &args.to_string());
         self.read("deriveApprovalKey", reply)
     }

@@ -62,6 +62,42 @@ pub struct EventType {
     pub schema: Value,
 }
 
+/// What a plugin says to the log: no event, and not told to subscribers other than loggers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct LogEntry {
+    /// How much it matters.
+    #[serde(default)]
+    pub severity: Severity,
+    /// The part of the plugin that says it, such as a module.
+    #[serde(default)]
+    pub target: String,
+    /// The message.
+    #[serde(default)]
+    pub message: String,
+    /// The facts beside the message.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub fields: Map<String, Value>,
+    /// The spans it was said in, the outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spans: Vec<LogSpan>,
+    /// How many milliseconds the innermost span took, for an entry that reports its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+}
+
+/// A span of a plugin's log.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LogSpan {
+    /// Its name.
+    pub name: String,
+    /// Its facts.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub fields: Map<String, Value>,
+}
+
 /// The owner of the events that only core publishes.
 pub const CORE_OWNER: &str = "core";
 
@@ -78,6 +114,21 @@ pub trait EventPublisher: Send + Sync {
     /// Outside a session the plugin's own are the only ones that are not core's.
     fn list(&self) -> Result<Vec<EventType>> {
         Ok(core_event_types())
+    }
+
+    /// The least severity of log entries that the host takes; nothing if it takes none.
+    ///
+    /// It stays the same for as long as the plugin runs, so that a plugin need not ask again.
+    fn log_level(&self) -> Result<Option<Severity>> {
+        Ok(None)
+    }
+
+    /// Hands an entry to the loggers, with the plugin's id. One below [`log_level`](Self::log_level) is dropped.
+    ///
+    /// Fails with `ExtensionHost/EventRateExceeded` for a plugin that says too much.
+    fn log(&self, entry: LogEntry) -> Result<()> {
+        drop(entry);
+        Ok(())
     }
 }
 

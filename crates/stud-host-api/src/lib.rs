@@ -24,7 +24,7 @@
 //! |---|---|---|
 //! | [`env`](HostApi::env) | [`EnvReader`](env::EnvReader) | `get`, `require` |
 //! | [`config`](HostApi::config) | [`ConfigReader`](config::ConfigReader) | `read_own`, `read_global`, `may_reach` |
-//! | [`events`](HostApi::events) | [`EventPublisher`](events::EventPublisher) | `publish`, `list` |
+//! | [`events`](HostApi::events) | [`EventPublisher`](events::EventPublisher) | `publish`, `list`, `log_level`, `log` |
 //! | [`audit`](HostApi::audit) | [`AuditLogger`](audit::AuditLogger) | `record`, `query`, `active_subagents` |
 //! | [`interaction`](HostApi::interaction) | [`InteractionRequester`](interaction::InteractionRequester) | `request`, `respond`, `availability`, `approval`, `approve`, `clear_approvals` |
 //! | [`cancellation`](HostApi::cancellation) | [`CancellationFactory`](cancellation::CancellationFactory) | `token` |

@@ -10,7 +10,7 @@ use crate::cancellation::Scope;
 use crate::commands::{CommandArgs, CommandRef, CommandResult, Completion, Deed};
 use crate::config::Destination;
 use crate::context::{Compacted, Compacting, ContextFragment};
-use crate::events::{Event, EventType, core_events};
+use crate::events::{Event, EventType, LogEntry, core_events};
 use crate::interaction::{Availability, ToolApprovalKey};
 use crate::metrics::{RuntimeSnapshot, TokenDelta};
 use crate::prompt::{Prompt, PromptFilter, PromptRef};
@@ -28,6 +28,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("Destination", schema_for!(Destination)),
         ("Event", schema_for!(Event)),
         ("EventType", schema_for!(EventType)),
+        ("LogEntry", schema_for!(LogEntry)),
         ("AuditEvent", schema_for!(AuditEvent)),
         ("AuditRecord", schema_for!(AuditRecord)),
         ("AuditQuery", schema_for!(AuditQuery)),

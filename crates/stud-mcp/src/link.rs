@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    SubscriptionFilter,
+    Implementation, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, SubscriptionFilter,
 };
 use rmcp::service::{Peer, RoleClient, RunningService, ServiceError};
 use serde_json::{Map, Value};
@@ -17,6 +17,7 @@ use stud_core::mcp::{
 };
 use stud_host_api::BoxFuture;
 use tokio::sync::watch;
+use tracing::{Instrument as _, debug_span};
 
 use crate::handler::Handler;
 use crate::process::Process;
@@ -31,6 +32,8 @@ const LEAVE: Duration = Duration::from_secs(1);
 
 /// A connection that stands.
 pub(crate) struct Link {
+    /// What the server calls itself, for the log.
+    server: String,
     peer: Peer<RoleClient>,
     runtime: Arc<Runtime>,
     /// Says that the connection is to end.
@@ -48,6 +51,10 @@ impl Link {
         runtime: Arc<Runtime>,
     ) -> Self {
         let peer = running.peer().clone();
+        let info = peer.peer_info();
+        let name = |server: &Implementation| server.name.clone();
+        let server = info.and_then(|info| info.server_info.as_ref().map(name));
+        let server = server.unwrap_or_default();
         let (closing, asked) = watch::channel(false);
         let (done, closed) = watch::channel(false);
         tokio::spawn(subscribe(peer.clone(), watch.clone()));
@@ -56,6 +63,7 @@ impl Link {
             let _ = done.send(true);
         });
         Self {
+            server,
             peer,
             runtime,
             closing,
@@ -66,10 +74,13 @@ impl Link {
     /// Asks the server on the runtime's thread.
     fn ask<T: Send + 'static>(
         &self,
+        method: &'static str,
         work: impl Future<Output = Result<T, ServiceError>> + Send + 'static,
     ) -> BoxFuture<'_, Result<T, ConnectionError>> {
         let asked = self.runtime.run(work);
-        Box::pin(async move { asked.await?.map_err(trouble) })
+        let span = debug_span!("mcp_request", server = self.server, method);
+        let answered = async move { asked.await?.map_err(trouble) };
+        Box::pin(answered.instrument(span))
     }
 
     /// What the server says that it has.
@@ -150,9 +161,9 @@ async fn subscribe(peer: Peer<RoleClient>, watch: Arc<dyn Watch>) {
 
 /// Asks for a list page by page.
 macro_rules! pages {
-    ($link:expr, $list:ident, $items:ident, $convert:path) => {{
+    ($link:expr, $method:literal, $list:ident, $items:ident, $convert:path) => {{
         let peer = $link.peer.clone();
-        $link.ask(async move {
+        $link.ask($method, async move {
             let mut all = Vec::new();
             let mut cursor = None;
             for _ in 0..MOST_PAGES {
@@ -174,21 +185,27 @@ impl Connection for Link {
         if !self.has(|can| can.tools.is_some()) {
             return Box::pin(async { Ok(Vec::new()) });
         }
-        pages!(self, list_tools, tools, convert::tool)
+        pages!(self, "tools/list", list_tools, tools, convert::tool)
     }
 
     fn list_prompts(&self) -> BoxFuture<'_, Result<Vec<PromptDescriptor>, ConnectionError>> {
         if !self.has(|can| can.prompts.is_some()) {
             return Box::pin(async { Ok(Vec::new()) });
         }
-        pages!(self, list_prompts, prompts, convert::prompt)
+        pages!(self, "prompts/list", list_prompts, prompts, convert::prompt)
     }
 
     fn list_resources(&self) -> BoxFuture<'_, Result<Vec<ResourceDescriptor>, ConnectionError>> {
         if !self.has(|can| can.resources.is_some()) {
             return Box::pin(async { Ok(Vec::new()) });
         }
-        pages!(self, list_resources, resources, convert::resource)
+        pages!(
+            self,
+            "resources/list",
+            list_resources,
+            resources,
+            convert::resource
+        )
     }
 
     fn call_tool<'a>(
@@ -198,7 +215,10 @@ impl Connection for Link {
     ) -> BoxFuture<'a, Result<ToolAnswer, ConnectionError>> {
         let params = CallToolRequestParams::new(name.to_owned()).with_arguments(args);
         let peer = self.peer.clone();
-        let answered = self.ask(async move { peer.call_tool_once(params).await });
+        let answered = self.ask(
+            "tools/call",
+            async move { peer.call_tool_once(params).await },
+        );
         Box::pin(async move {
             match answered.await? {
                 CallToolResponse::Complete(result) => Ok(convert::answer(result)),
@@ -218,7 +238,10 @@ impl Connection for Link {
             params = params.with_arguments(args.collect::<Map<String, Value>>());
         }
         let peer = self.peer.clone();
-        let answered = self.ask(async move { peer.get_prompt_once(params).await });
+        let answered = self.ask(
+            "prompts/get",
+            async move { peer.get_prompt_once(params).await },
+        );
         Box::pin(async move {
             match answered.await? {
                 GetPromptResponse::Complete(result) => {
@@ -235,7 +258,9 @@ impl Connection for Link {
     ) -> BoxFuture<'a, Result<Vec<ResourceContent>, ConnectionError>> {
         let params = ReadResourceRequestParams::new(uri.to_owned());
         let peer = self.peer.clone();
-        let answered = self.ask(async move { peer.read_resource_once(params).await });
+        let answered = self.ask("resources/read", async move {
+            peer.read_resource_once(params).await
+        });
         Box::pin(async move {
             match answered.await? {
                 ReadResourceResponse::Complete(result) => {

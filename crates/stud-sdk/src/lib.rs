@@ -108,6 +108,7 @@
 //!
 //! - `tokio`: a runtime of the plugin's own, started when it is first needed. Sockets, timers and `tokio::spawn` then
 //!   work in every handler. Without it a plugin is smaller, and its futures may wait for the host and for each other.
+//! - `tracing`: what the plugin says with the macros of [`tracing`] reaches the host's loggers.
 //! - `testing`: the module of that name, for the plugin's own tests.
 //!
 //! # What a plugin is not
@@ -216,6 +217,8 @@ pub use stud_sdk_macros::Config;
 /// ```
 pub use stud_sdk_macros::Schema;
 pub use tool_prompt::CxPrompt;
+#[cfg(feature = "tracing")]
+pub use tracing;
 
 /// What handlers return; the error is stud's own unless another is named.
 ///
@@ -267,6 +270,9 @@ mod author_guide {
     #[cfg(all(feature = "testing", feature = "tokio"))]
     #[doc = include_str!("../../../docs/author/async-and-panics.md")]
     mod async_and_panics {}
+    #[cfg(all(feature = "testing", feature = "tracing"))]
+    #[doc = include_str!("../../../docs/author/logging.md")]
+    mod logging {}
     #[cfg(feature = "testing")]
     #[doc = include_str!("../../../docs/author/testing.md")]
     mod testing {}

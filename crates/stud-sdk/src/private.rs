@@ -6,6 +6,7 @@ pub mod category;
 pub mod plugin;
 pub mod manifest;
 pub mod fault;
+mod log;
 pub mod runtime;
 pub mod json;
 pub mod config;

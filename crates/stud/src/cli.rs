@@ -58,10 +58,27 @@ pub(crate) struct Cli {
     pub(crate) json: bool,
 
     #[command(flatten)]
+    pub(crate) log: LogOptions,
+
+    #[command(flatten)]
     pub(crate) converse: Converse,
 
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
+}
+
+/// The levels of the log, the quietest first.
+pub(crate) const LOG_LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// What goes to the log of the program.
+#[derive(Debug, Args)]
+pub(crate) struct LogOptions {
+    /// Log what stud does to standard error, or to a file; `STUD_LOG` does the same.
+    #[arg(long, global = true, value_name = "LEVEL", value_parser = PossibleValuesParser::new(LOG_LEVELS))]
+    pub(crate) log: Option<String>,
+    /// Append the log to this file; `STUD_LOG_FILE` does the same.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) log_file: Option<PathBuf>,
 }
 
 /// What `stud` without a verb takes: it begins a session.

@@ -5,6 +5,7 @@ mod output; // Text for people, JSON for programs.
 mod cli; // The command line.
 mod bundled; // The plugins the program carries.
 mod setup; // Environment and runtime of a verb.
+mod logging; // The log of the program.
 mod ask; // Questions asked before a session exists.
 mod explain; // `stud explain`.
 mod completions; // `stud completions`.
@@ -37,6 +38,11 @@ fn main() -> ExitCode {
         return cli::explain_usage(&error);
     }
     let output = Output::new(cli.json);
+    if let Err(diagnostic) = logging::start(&cli) {
+        output.fail(&diagnostic);
+        let is_misused = diagnostic.code == &codes::UNKNOWN_FLAG;
+        return ExitCode::from(if is_misused { 2 } else { 1 });
+    }
     let outcome = match cli.verb {
         None => converse::run(&cli.converse, &output),
         Some(Verb::Serve(arguments)) => serve::run(&arguments, &output),

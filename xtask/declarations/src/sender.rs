@@ -78,6 +78,7 @@ const PLUGIN: &[(&str, &[&str])] = &[
         &[
             "Destination",
             "Event",
+            "LogEntry",
             "AuditEvent",
             "AuditQuery",
             "Scope",

@@ -11,6 +11,7 @@ use stud_contract_provider::StreamEvent;
 use stud_diagnostics::Class;
 use stud_host_api::events::{ProviderRequestFailed, ProviderRequestStarted};
 use stud_runtime::clock::Stopwatch;
+use tracing::Instrument as _;
 
 use super::{Work, millis_since};
 use crate::activate::{Active, Running};
@@ -128,7 +129,9 @@ async fn begin(work: &Work, provider: &Arc<Active>, payload: String) -> Result<B
             return Err(provider.lacks("request"));
         };
         let blame = |fault| provider.blame("request", fault);
-        let mut stream = instance.request(payload, cx).await.map_err(blame)?;
+        let request = instance.request(payload, cx);
+        let request = request.instrument(provider.call_span("request"));
+        let mut stream = request.await.map_err(blame)?;
         let first = stream.next().await.map_err(blame)?;
         let first = first.map(StreamEvent::read).transpose()?;
         Ok((stream, first))

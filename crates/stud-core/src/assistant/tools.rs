@@ -14,6 +14,7 @@ use stud_host_api::events::{
     ToolCancelReason, ToolInvocationCancelled, ToolInvocationStarted, ToolInvocationSucceeded,
 };
 use stud_runtime::clock::Stopwatch;
+use tracing::{Instrument as _, debug_span};
 
 use super::authority::{Judged, judge};
 use super::permit::Permit;
@@ -184,7 +185,14 @@ async fn run(voice: &TurnHandle, hooks: &Hooks, permit: Permit, alone: bool) -> 
     };
     voice.publish(&started(&call));
     let began = (Stopwatch::start(), platform::now());
-    let done = execute(voice, &giver, &call, alone).await;
+    let span = debug_span!(
+        "tool_call",
+        tool = call.tool_name,
+        plugin = giver.ext_id(),
+        call = call.tool_call_id
+    );
+    let running = execute(voice, &giver, &call, alone);
+    let done = running.instrument(span).await;
     let ended = match done {
         Done::Result(result) => {
             let seen = Seen {

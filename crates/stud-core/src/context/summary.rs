@@ -10,6 +10,7 @@ use stud_contract_provider::{FinishReason, Message, Request, Role, StreamEvent, 
 use stud_diagnostics::codes;
 use stud_host_api::CallIds;
 use stud_runtime::clock::Stopwatch;
+use tracing::Instrument as _;
 
 use super::history;
 use super::{refuse, unless_cancelled};
@@ -146,7 +147,9 @@ async fn listen(
         return Err(provider.lacks("request"));
     };
     let blame = |fault| provider.blame("request", fault);
-    let mut stream = instance.request(payload, cx).await.map_err(blame)?;
+    let request = instance.request(payload, cx);
+    let request = request.instrument(provider.call_span("request"));
+    let mut stream = request.await.map_err(blame)?;
     let mut heard = Heard::default();
     while let Some(item) = stream.next().await.map_err(blame)? {
         match StreamEvent::read(item)? {

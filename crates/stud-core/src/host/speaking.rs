@@ -9,13 +9,18 @@ use stud_host_api::BoxFuture;
 use stud_host_api::audit::{
     ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRecord, is_core_class,
 };
-use stud_host_api::events::{Event, EventPublisher, EventType, core_event_types, is_core_event};
-use stud_host_api::refusal;
+use stud_host_api::events::{
+    Event, EventPublisher, EventType, LogEntry, core_event_types, is_core_event,
+};
+use stud_host_api::{Severity, refusal};
+use tracing::Level;
+use tracing::level_filters::LevelFilter;
 
 use super::{Host, now};
 use crate::audit::Trail;
 use crate::identity::Identity;
 use crate::platform;
+use crate::settings::Settings;
 use crate::validate::schema;
 
 /// How many events one plugin may publish in a second. What it says beyond that is noise to everyone else.
@@ -117,6 +122,69 @@ impl EventPublisher for Host {
         let mut types = core_event_types();
         types.extend(declared);
         Ok(types)
+    }
+
+    fn log_level(&self) -> Result<Option<Severity>> {
+        self.alive("events")?;
+        Ok(Some(log_severity(&self.facts().ground.settings)))
+    }
+
+    fn log(&self, entry: LogEntry) -> Result<()> {
+        self.alive("events")?;
+        if entry.severity < log_severity(&self.facts().ground.settings) {
+            return Ok(());
+        }
+        if let Some(said) = self.log_pace.exceeded() {
+            return Err(self.flooding(said));
+        }
+        trace(self.id(), &entry);
+        if let Some(session) = self.link().get() {
+            session.log(self.id(), entry);
+        }
+        Ok(())
+    }
+}
+
+/// The least severity of log entries that the host takes: what the settings say, or more where `--log` asks for it.
+fn log_severity(settings: &Settings) -> Severity {
+    let set = settings.get("logging", "level");
+    let set: Option<Severity> = set.and_then(|set| serde_json::from_value(set.value.clone()).ok());
+    let of_program = match LevelFilter::current().into_level() {
+        Some(Level::TRACE) => Severity::Trace,
+        Some(Level::DEBUG) => Severity::Debug,
+        Some(Level::INFO) => Severity::Info,
+        Some(Level::WARN) => Severity::Warn,
+        _ => Severity::Error,
+    };
+    set.unwrap_or_default().min(of_program)
+}
+
+/// Puts what a plugin says into the log of the program, if there is one.
+fn trace(ext_id: &str, entry: &LogEntry) {
+    macro_rules! say {
+        ($level:ident) => {{
+            let fields = serde_json::to_string(&entry.fields).unwrap_or_default();
+            let within: Vec<&str> = entry.spans.iter().map(|span| span.name.as_str()).collect();
+            tracing::event!(
+                target: "stud::plugin",
+                Level::$level,
+                plugin = ext_id,
+                part = entry.target,
+                within = within.join(":"),
+                fields,
+                "{}",
+                entry.message
+            );
+        }};
+    }
+    // A level is a constant of the place that speaks.
+    match entry.severity {
+        Severity::Trace if tracing::enabled!(target: "stud::plugin", Level::TRACE) => say!(TRACE),
+        Severity::Debug if tracing::enabled!(target: "stud::plugin", Level::DEBUG) => say!(DEBUG),
+        Severity::Info if tracing::enabled!(target: "stud::plugin", Level::INFO) => say!(INFO),
+        Severity::Warn if tracing::enabled!(target: "stud::plugin", Level::WARN) => say!(WARN),
+        Severity::Error if tracing::enabled!(target: "stud::plugin", Level::ERROR) => say!(ERROR),
+        _ => {}
     }
 }
 

@@ -8,7 +8,7 @@ use stud_host_api::metrics::DiagnosticItem;
 
 use crate::audit::CORE;
 use crate::executor;
-use crate::recorder::{Listener, Recorder};
+use crate::recorder::{Listener, PluginLog, Recorder};
 use crate::sync::{Mutex, lock};
 use crate::timer::{Alarm, Timer};
 
@@ -59,4 +59,6 @@ impl Listener for AuditSync {
     }
 
     fn hear_diagnostic(&self, _: &DiagnosticItem) {}
+
+    fn hear_log(&self, _: &PluginLog) {}
 }

@@ -14,14 +14,13 @@ use super::operation::{
     Operation, Slot, SlotWrite,
 };
 use super::snapshot::{Known, Newest};
-use crate::BoxFuture;
 use crate::audit::{ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRecord};
 use crate::cancellation::{CancellationFactory, Scope};
 use crate::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion, Deed};
 use crate::config::{ConfigReader, Destination};
 use crate::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use crate::env::EnvReader;
-use crate::events::{Event, EventPublisher, EventType};
+use crate::events::{Event, EventPublisher, EventType, LogEntry};
 use crate::interaction::{Availability, InteractionRequester, ToolApprovalKey};
 use crate::metrics::{RuntimeReader, RuntimeSnapshot, SnapshotHandler, Subscription, TokenHandler};
 use crate::prompt::{Prompt, PromptFilter, PromptReader, PromptRef};
@@ -31,6 +30,7 @@ use crate::session::{
     SlotValue, StateSlot,
 };
 use crate::workspace::WorkspaceInfo;
+use crate::{BoxFuture, Severity};
 
 /// Asks the host behind a handle.
 pub(crate) struct Asking {
@@ -112,6 +112,14 @@ impl EventPublisher for Asking {
 
     fn list(&self) -> Result<Vec<EventType>> {
         ask::<operation::EventsList>(&self.handle, &Nothing {})
+    }
+
+    fn log_level(&self) -> Result<Option<Severity>> {
+        ask::<operation::EventsLogLevel>(&self.handle, &Nothing {})
+    }
+
+    fn log(&self, entry: LogEntry) -> Result<()> {
+        ask::<operation::EventsLog>(&self.handle, &entry)
     }
 }
 

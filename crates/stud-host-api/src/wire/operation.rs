@@ -12,12 +12,11 @@ use stud_contract_meta::Result;
 
 use super::json::{self, Part};
 use super::snapshot::{Known, Newest, Revised};
-use crate::HostApi;
 use crate::audit::{ActiveSubagent, AuditEvent, AuditQuery, AuditRecord};
 use crate::commands::{CommandArgs, CommandRef, CommandResult, Completion, Deed};
 use crate::config::Destination;
 use crate::context::{Compacted, Compacting, ContextFragment};
-use crate::events::{Event, EventType};
+use crate::events::{Event, EventType, LogEntry};
 use crate::interaction::{Availability, ToolApprovalKey};
 use crate::metrics::TokenDelta;
 use crate::prompt::{Prompt, PromptFilter, PromptRef};
@@ -25,6 +24,7 @@ use crate::resource::{Resource, ResourceFilter, ResourceRef};
 use crate::session::{
     Appended, ChildOutcome, OpenChild, Page, SessionRecord, SessionView, SlotValue,
 };
+use crate::{HostApi, Severity};
 
 /// A call of one of the services.
 pub(super) trait Operation {
@@ -198,6 +198,12 @@ operations! {
         /// Says which screens could answer a prompt now.
         InteractionAvailability "interaction.availability" (Nothing) -> Availability:
             |at, Nothing {}| at.host.interaction().availability();
+        /// Reads the least severity of log entries that the host takes.
+        EventsLogLevel "events.logLevel" (Nothing) -> Option<Severity>:
+            |at, Nothing {}| at.host.events().log_level();
+        /// Hands a log entry to the loggers.
+        EventsLog "events.log" (LogEntry) -> ():
+            |at, entry| at.host.events().log(entry);
         /// Asks whether a state slot is the plugin's own.
         SessionStateSlot "session.stateSlot" (Slot) -> ():
             |at, Slot { ext_id }| at.host.session().state_slot(&ext_id).map(drop);

@@ -8,6 +8,7 @@ use stud_contract_meta::{Error, Result};
 use stud_contract_tool::Envelope;
 use stud_diagnostics::codes;
 use stud_host_api::ContextFragment;
+use tracing::{Instrument as _, Span, debug_span};
 
 use super::{Active, Running};
 
@@ -18,12 +19,22 @@ fn about(fault: &Fault) -> Option<Value> {
 }
 
 impl Active {
+    /// The span of one call into the plugin, for the log.
+    pub fn call_span(&self, call: &str) -> Span {
+        debug_span!(
+            "plugin_call",
+            plugin = self.identity().ext_id.as_str(),
+            call
+        )
+    }
+
     /// Runs one of the plugin's tools.
     pub async fn execute(&self, tool: &str, args: &Value, cx: CallContext) -> Result<Envelope> {
         let Running::Tool(instance) = self.running() else {
             return Err(self.lacks("execute"));
         };
-        let reply = instance.execute(tool, args.to_string(), cx).await;
+        let reply = instance.execute(tool, args.to_string(), cx);
+        let reply = reply.instrument(self.call_span("execute")).await;
         self.read("execute", reply)
     }
 
@@ -43,9 +54,8 @@ impl Active {
         };
         let payload = serde_json::to_string(request)
             .map_err(|error| self.unreadable("onInteraction", &error))?;
-        let reply = instance
-            .on_interaction(request.kind().as_str(), payload, cx)
-            .await;
+        let reply = instance.on_interaction(request.kind().as_str(), payload, cx);
+        let reply = reply.instrument(self.call_span("onInteraction")).await;
         // The answer may be a secret, so what is wrong with it is said without a word of it.
         let reply = self.read("onInteraction", reply)?;
         Response::read(request, reply)
@@ -56,7 +66,8 @@ impl Active {
         let Running::Command(instance) = self.running() else {
             return Err(self.lacks("run"));
         };
-        let reply = instance.run(name, args, cx).await;
+        let reply = instance.run(name, args, cx);
+        let reply = reply.instrument(self.call_span("run")).await;
         let about = reply.as_ref().err().and_then(about);
         let done = self.read("run", reply);
         match about {
@@ -83,7 +94,8 @@ impl Active {
         let Running::ContextProvider(instance) = self.running() else {
             return Err(self.lacks("provide"));
         };
-        let reply = instance.provide("", "null".to_owned(), cx).await;
+        let reply = instance.provide("", "null".to_owned(), cx);
+        let reply = reply.instrument(self.call_span("provide")).await;
         let fragments: Vec<Value> = self.read("provide", reply)?;
         fragments.into_iter().map(ContextFragment::read).collect()
     }

@@ -77,7 +77,7 @@ impl<P: CommandPlugin> CommandExport for Glue<P> {
         payload: String,
         cx: CallContext,
     ) -> impl Future<Output = Reply<String>> + Send + 'static {
-        answer(async move {
+        answer(self.log(), async move {
             let instance = self.instance("run")?;
             let command = find(P::COMMANDS, &subject)?;
             let rendered = (command.run)(instance, &payload, self.cx(cx)).await?;
@@ -86,7 +86,7 @@ impl<P: CommandPlugin> CommandExport for Glue<P> {
     }
 
     fn complete(&self, subject: &str, payload: &str) -> Reply<String> {
-        runtime::within(|| {
+        runtime::within(&self.log(), || {
             let instance = self.instance("complete")?;
             let draft: Draft = parse("complete", payload)?;
             let found = (find(P::COMMANDS, subject)?.complete)(&instance, &draft);

@@ -18,7 +18,7 @@ impl<P: Plugin + ContextProvider> ContextProviderExport for Glue<P> {
         _payload: String,
         cx: CallContext,
     ) -> impl Future<Output = Reply<String>> + Send + 'static {
-        answer(async move {
+        answer(self.log(), async move {
             let instance = self.instance("provide")?;
             write("provide", &instance.provide(&self.cx(cx)).await?)
         })

@@ -9,6 +9,7 @@ use stud_host_api::{BoxFuture, Cx, Host};
 
 use super::fault::Reply;
 use super::life::{self, Stage};
+use super::log::Log;
 use super::plugin::Plugin;
 use super::runtime;
 
@@ -19,6 +20,7 @@ pub struct Glue<P> {
     /// The instance once more, where calls find it without a lock.
     made: OnceLock<Weak<P>>,
     disposed: AtomicBool,
+    log: Log,
 }
 
 struct State<P> {
@@ -38,6 +40,7 @@ impl<P: Plugin> Export for Glue<P> {
             }),
             made: OnceLock::new(),
             disposed: AtomicBool::new(false),
+            log: Log::default(),
         })
     }
 
@@ -47,7 +50,10 @@ impl<P: Plugin> Export for Glue<P> {
         config: String,
         _cx: CallContext,
     ) -> impl Future<Output = Reply<String>> + Send + 'static {
-        answer(async move {
+        if phase == Phase::Init.as_str() {
+            self.log.connect(&self.host);
+        }
+        answer(self.log(), async move {
             self.run_phase(life::phase(&phase)?, config).await?;
             Ok("null".to_owned())
         })
@@ -68,6 +74,11 @@ impl<P: Plugin> Glue<P> {
     #[cold]
     fn refuse(&self, handler: &str) -> Error {
         self.lock().stage.refuse(handler)
+    }
+
+    /// Where what is said in a call goes.
+    pub(crate) fn log(&self) -> Log {
+        self.log.clone()
     }
 
     /// What an author is told about a call.
@@ -143,7 +154,7 @@ impl<P> Drop for Glue<P> {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let instance = state.instance.take();
-        runtime::within(|| drop(instance));
+        runtime::within(&self.log, || drop(instance));
     }
 }
 
@@ -155,7 +166,11 @@ impl<P> std::fmt::Debug for Glue<P> {
 
 /// A call's future, run where an author's code may run, its error on the way to the host.
 pub(crate) fn answer<T: Send + 'static>(
+    log: Log,
     call: impl Future<Output = Result<T>> + Send + 'static,
 ) -> BoxFuture<'static, Reply<T>> {
-    runtime::future(Box::pin(async move { call.await.map_err(Fault::from) }))
+    runtime::future(
+        log,
+        Box::pin(async move { call.await.map_err(Fault::from) }),
+    )
 }

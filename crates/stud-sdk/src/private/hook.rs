@@ -101,7 +101,7 @@ impl<P: HookPlugin> HookExport for Glue<P> {
         payload: String,
         cx: CallContext,
     ) -> impl Future<Output = Reply<String>> + Send + 'static {
-        answer(async move {
+        answer(self.log(), async move {
             let instance = self.instance(HANDLER)?;
             instance
                 .handle(parse(HANDLER, &payload)?, self.cx(cx))

@@ -18,7 +18,7 @@ impl<P: Plugin + Logger> LoggerExport for Glue<P> {
         payload: String,
         cx: CallContext,
     ) -> impl Future<Output = Reply<String>> + Send + 'static {
-        answer(async move {
+        answer(self.log(), async move {
             let instance = self.instance("sink")?;
             instance
                 .sink(parse("sink", &payload)?, &self.cx(cx))

@@ -18,12 +18,12 @@ impl<P: Plugin + Provider> ProviderExport for Glue<P> {
         payload: String,
         cx: CallContext,
     ) -> impl Future<Output = Reply<BoxStream>> + Send + 'static {
-        answer(async move {
+        answer(self.log(), async move {
             let instance = self.instance("request")?;
             let request: Request = parse("request", &payload)?;
             let cx = self.cx(cx);
             let pieces = stream(|out| async move { instance.request(request, out, &cx).await });
-            Ok(runtime::stream(pieces))
+            Ok(runtime::stream(self.log(), pieces))
         })
     }
 }

@@ -21,7 +21,7 @@ macro_rules! handlers {
                 payload: String,
                 cx: CallContext,
             ) -> impl Future<Output = Reply<String>> + Send + 'static {
-                answer(async move {
+                answer(self.log(), async move {
                     let $instance = self.instance($handler)?;
                     let $payload = parse($handler, &payload)?;
                     let $cx = &self.cx(cx);

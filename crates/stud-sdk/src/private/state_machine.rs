@@ -18,7 +18,7 @@ impl<P: Plugin + StateMachine> StateMachineExport for Glue<P> {
         payload: String,
         cx: CallContext,
     ) -> impl Future<Output = Reply<String>> + Send + 'static {
-        answer(async move {
+        answer(self.log(), async move {
             let instance = self.instance("phase")?;
             let input = parse("phase", &payload)?;
             let reply = run_phase(&*instance, &subject, input, &self.cx(cx)).await?;

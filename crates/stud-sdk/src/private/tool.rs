@@ -77,7 +77,7 @@ impl<P: ToolPlugin> ToolExport for Glue<P> {
         payload: String,
         cx: CallContext,
     ) -> impl Future<Output = Reply<String>> + Send + 'static {
-        answer(async move {
+        answer(self.log(), async move {
             let instance = self.instance("execute")?;
             let result = match find(P::TOOLS, &subject) {
                 Ok(tool) => (tool.execute)(instance, &payload, self.cx(cx)).await,
@@ -88,7 +88,7 @@ impl<P: ToolPlugin> ToolExport for Glue<P> {
     }
 
     fn approval_key(&self, subject: &str, payload: &str) -> Reply<String> {
-        runtime::within(|| {
+        runtime::within(&self.log(), || {
             let instance = self.instance("deriveApprovalKey")?;
             let tool = find(P::TOOLS, subject).map_err(|error| {
                 let code = &codes::TOOL_NOT_REGISTERED;

@@ -107,7 +107,7 @@ fn missing(handler: &str) -> Error {
 
 impl<P: UiPlugin> UiExport for Glue<P> {
     fn on_event(&self, header: EventHeader<'_>, payload: &str) -> Reply<()> {
-        runtime::within(|| {
+        runtime::within(&self.log(), || {
             let instance = self.instance("onEvent")?;
             instance.on_event(&Event::new(&header, payload))?;
             Ok(())
@@ -120,7 +120,7 @@ impl<P: UiPlugin> UiExport for Glue<P> {
         payload: String,
         cx: CallContext,
     ) -> impl Future<Output = Reply<String>> + Send + 'static {
-        answer(async move {
+        answer(self.log(), async move {
             let instance = self.instance("onInteraction")?;
             let request = Request::read(parse("onInteraction", &payload)?)?;
             let response = instance.on_interaction(request, self.cx(cx)).await?;
@@ -129,7 +129,7 @@ impl<P: UiPlugin> UiExport for Glue<P> {
     }
 
     fn render_region(&self, subject: &str, payload: &str) -> Reply<String> {
-        runtime::within(|| {
+        runtime::within(&self.log(), || {
             let instance = self.instance("renderRegion")?;
             let canvas: Canvas = parse("renderRegion", payload)?;
             let lines = instance.render(subject, &canvas)?;

@@ -8,11 +8,12 @@ use serde_json::{Map, Value};
 use stud_abi::CancellationSource;
 use stud_contract_interaction::{ApprovalScope, Payload, Request, Response};
 use stud_contract_meta::Result;
+use stud_host_api::Severity;
 use stud_host_api::audit::AuditRecord;
 use stud_host_api::cancellation::Scope;
 use stud_host_api::commands::{CommandArgs, CommandRef, CommandResult, Deed};
 use stud_host_api::context::{Compacted, Compacting, ContextFragment};
-use stud_host_api::events::Event;
+use stud_host_api::events::{Event, LogEntry};
 use stud_host_api::interaction::Availability;
 use stud_host_api::metrics::{RuntimeSnapshot, SnapshotHandler, TokenHandler};
 use stud_host_api::prompt::Prompt;
@@ -63,6 +64,9 @@ pub(crate) struct Record {
     pub(crate) compactions: Vec<Compacting>,
     /// What it gets.
     pub(crate) compacted: Result<Compacted>,
+    /// The least severity of log entries it takes.
+    pub(crate) log_level: Option<Severity>,
+    pub(crate) logged: Vec<LogEntry>,
     pub(crate) commands: Vec<(CommandRef, CommandResult)>,
     pub(crate) dispatched: Vec<(String, CommandArgs)>,
     /// What the plugin had done.
@@ -128,6 +132,8 @@ impl Record {
             contributed: Vec::new(),
             compactions: Vec::new(),
             compacted: Ok(Compacted::default()),
+            log_level: None,
+            logged: Vec::new(),
             commands: Vec::new(),
             dispatched: Vec::new(),
             performed: Vec::new(),

@@ -43,6 +43,7 @@ fn written<T: Serialize>(result: Result<T>) -> Result<Value> {
 /// All but those that give more than JSON: the token, the snapshot and the feeds.
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = at_once();
+    cases.extend(of_the_log());
     cases.extend(of_the_session());
     cases.extend(of_commands());
     cases.extend(of_prompts());
@@ -143,6 +144,31 @@ fn at_once() -> Vec<Case> {
             call: |host| written(host.commands().complete("/he", 3)),
             asked: json!(["/he", 3]),
             answered: json!([{"label": "help", "replacement": "/help"}]),
+        },
+    ]
+}
+
+fn of_the_log() -> Vec<Case> {
+    vec![
+        Case {
+            name: "events.logLevel",
+            call: |host| written(host.events().log_level()),
+            asked: Value::Null,
+            answered: json!("debug"),
+        },
+        Case {
+            name: "events.log",
+            call: |host| {
+                written(host.events().log(read(json!({
+                    "severity": "warn", "target": "probe", "message": "slow",
+                    "fields": {"files": 3}, "spans": [{"name": "scan"}], "durationMs": 4,
+                }))))
+            },
+            asked: json!({
+                "severity": "warn", "target": "probe", "message": "slow",
+                "fields": {"files": 3}, "spans": [{"name": "scan"}], "durationMs": 4,
+            }),
+            answered: Value::Null,
         },
     ]
 }

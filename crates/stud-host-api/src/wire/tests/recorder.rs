@@ -10,13 +10,14 @@ use stud_contract_interaction::{ApprovalScope, Payload, Response};
 use stud_contract_meta::{Error, Result};
 
 use crate::BoxFuture;
+use crate::Severity;
 use crate::audit::{ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRecord};
 use crate::cancellation::{CancellationFactory, Scope};
 use crate::commands::{CommandArgs, CommandRef, CommandResult, CommandSurface, Completion, Deed};
 use crate::config::{ConfigReader, Destination};
 use crate::context::{Compacted, Compacting, ContextContributor, ContextFragment};
 use crate::env::EnvReader;
-use crate::events::{Event, EventPublisher, EventType};
+use crate::events::{Event, EventPublisher, EventType, LogEntry};
 use crate::interaction::{Availability, InteractionRequester, ToolApprovalKey};
 use crate::metrics::{
     RuntimeReader, RuntimeSnapshot, SnapshotHandler, Subscription, TokenDelta, TokenHandler,
@@ -147,6 +148,14 @@ impl EventPublisher for Recorder {
 
     fn list(&self) -> Result<Vec<EventType>> {
         self.now("events.list", Value::Null)
+    }
+
+    fn log_level(&self) -> Result<Option<Severity>> {
+        self.now("events.logLevel", Value::Null)
+    }
+
+    fn log(&self, entry: LogEntry) -> Result<()> {
+        self.now("events.log", json!(entry))
     }
 }
 

@@ -4,7 +4,7 @@ use stud_contract_interaction::{ApprovalScope, Payload, Response};
 use stud_host_api::audit::AuditRecord;
 use stud_host_api::commands::{CommandArgs, Deed};
 use stud_host_api::context::{Compacting, ContextFragment};
-use stud_host_api::events::Event;
+use stud_host_api::events::{Event, LogEntry};
 use stud_host_api::session::{SessionRecord, SlotValue};
 
 use super::FakeHost;
@@ -59,6 +59,17 @@ impl FakeHost {
         /// # Ok::<(), stud_sdk::Error>(())
         /// ```
         published -> Vec<Event>;
+        /// What the plugin said to the log, as far as [`FakeHost::log_level`] takes it.
+        ///
+        /// ```
+        /// # use stud_sdk::{host::events::LogEntry, logger::Severity, testing::FakeHost};
+        /// let host = FakeHost::new().log_level(Severity::Warn);
+        /// host.cx().host().events().log(LogEntry { severity: Severity::Error, ..LogEntry::default() })?;
+        /// host.cx().host().events().log(LogEntry::default())?;
+        /// assert_eq!(host.logged().len(), 1);
+        /// # Ok::<(), stud_sdk::Error>(())
+        /// ```
+        logged -> Vec<LogEntry>;
         /// What the plugin put on record.
         ///
         /// ```

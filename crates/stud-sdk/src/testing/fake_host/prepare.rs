@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 use stud_contract_interaction::{Answer, ApprovalScope};
 use stud_contract_meta::{Error, Result};
+use stud_host_api::Severity;
 use stud_host_api::commands::{CommandRef, CommandResult};
 use stud_host_api::context::Compacted;
 use stud_host_api::interaction::Availability;
@@ -44,6 +45,20 @@ impl FakeHost {
             .record()
             .env
             .insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// Takes log entries of this severity and above; without it, none.
+    ///
+    /// ```
+    /// # use stud_sdk::{logger::Severity, testing::FakeHost};
+    /// let host = FakeHost::new().log_level(Severity::Info);
+    /// assert_eq!(host.cx().host().events().log_level()?, Some(Severity::Info));
+    /// # Ok::<(), stud_sdk::Error>(())
+    /// ```
+    #[must_use]
+    pub fn log_level(self, least: Severity) -> Self {
+        self.0.record().log_level = Some(least);
         self
     }
 

@@ -1,10 +1,13 @@
 //! Services that leave a trace: events, audit, session.
 
 use stud_contract_meta::Result;
+use stud_host_api::Severity;
 use stud_host_api::audit::{
     ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRecord, is_core_class,
 };
-use stud_host_api::events::{Event, EventPublisher, EventType, core_event_types, is_core_event};
+use stud_host_api::events::{
+    Event, EventPublisher, EventType, LogEntry, core_event_types, is_core_event,
+};
 use stud_host_api::session::{
     Appended, ChildOutcome, OpenChild, Page, SessionAccessor, SessionRecord, SessionView,
     SlotValue, StateSlot, TranscriptRecord,
@@ -46,6 +49,21 @@ impl EventPublisher for Services {
         let mut types = core_event_types();
         types.extend(own);
         Ok(types)
+    }
+
+    fn log_level(&self) -> Result<Option<Severity>> {
+        Ok(self.open("events")?.log_level)
+    }
+
+    fn log(&self, entry: LogEntry) -> Result<()> {
+        let mut record = self.open("events")?;
+        if record
+            .log_level
+            .is_some_and(|least| entry.severity >= least)
+        {
+            record.logged.push(entry);
+        }
+        Ok(())
     }
 }
 

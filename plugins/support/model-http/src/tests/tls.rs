@@ -14,8 +14,19 @@ use super::*;
 /// Set for the process that asks: the roots of trust are read once in a process, and its environment is fixed.
 const ADDRESS: &str = "MODEL_HTTP_TEST_ADDRESS";
 
+/// The test below, by its name.
+const THIS: &str = "tests::tls::a_server_is_trusted_as_the_system_says";
+
+/// Runs itself anew as the process that asks, once with the server among the roots of trust and once without.
 #[test]
 fn a_server_is_trusted_as_the_system_says() {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test that runs itself anew says through the environment what to do"
+    )]
+    if let Ok(address) = std::env::var(ADDRESS) {
+        return asks(&address);
+    }
     let signed = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let roots = folder.path().join("roots.pem");
@@ -38,7 +49,7 @@ fn a_server_is_trusted_as_the_system_says() {
 
     let ask = |roots: &std::path::Path| {
         Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "tests::tls::asks", "--ignored", "--nocapture"])
+            .args(["--exact", THIS, "--nocapture"])
             .env(ADDRESS, format!("https://localhost:{port}"))
             .env("SSL_CERT_FILE", roots)
             .env_remove("SSL_CERT_DIR")
@@ -48,6 +59,8 @@ fn a_server_is_trusted_as_the_system_says() {
     };
     let asked = ask(&roots);
     assert!(asked.status.success(), "{asked:?}");
+    let ran = String::from_utf8_lossy(&asked.stdout);
+    assert!(ran.contains("1 passed"), "{asked:?}");
     let asked = ask(&strangers);
     let text = String::from_utf8_lossy(&asked.stderr);
     assert!(
@@ -56,15 +69,8 @@ fn a_server_is_trusted_as_the_system_says() {
     );
 }
 
-/// The process that asks.
-#[test]
-#[ignore = "run by the test above"]
-fn asks() {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a test that runs itself anew says through the environment what to do"
-    )]
-    let address = std::env::var(ADDRESS).unwrap();
+/// What the process that asks does.
+fn asks(address: &str) {
     let host = stud_sdk::testing::FakeHost::new().config(json!({"baseURL": address}));
     let harness = stud_sdk::testing::Harness::new(stud_plugin(), host);
     let told = Told::of(harness.request(&trial().request).unwrap());
