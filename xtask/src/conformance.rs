@@ -82,15 +82,10 @@ fn report(stud: &Path, plugin: &str, fixtures: Option<&Path>) -> Result<Value, F
         .map_err(|error| Failure::failed(format!("cannot run {}: {error}", stud.display())))?;
     let _ = std::fs::remove_dir_all(&home);
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    match answer.get("conformance") {
-        Some(report) => Ok(report.clone()),
-        None => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            Err(Failure::failed(format!(
-                "{plugin} has no report:\n{said}{answer:#}"
-            )))
-        }
-    }
+    answer.get("conformance").cloned().ok_or_else(|| {
+        let said = String::from_utf8_lossy(&output.stderr);
+        Failure::failed(format!("{plugin} has no report:\n{said}{answer:#}"))
+    })
 }
 
 fn text(report: &Value, member: &str) -> String {
