@@ -128,8 +128,9 @@ fn traced(settings: &Value, text: &str) -> (Vec<Value>, String) {
 }
 
 fn messages(log: &[Value]) -> Vec<&str> {
-    let message = |line: &'_ Value| line["payload"]["message"].as_str();
-    log.iter().filter_map(message).collect()
+    log.iter()
+        .filter_map(|line| line["payload"]["message"].as_str())
+        .collect()
 }
 
 #[test]
