@@ -145,6 +145,7 @@ fn calls() -> Vec<(&'static str, Value, &'static str)> {
             "openai-compatible",
         ),
         ("ask-user", json!({"prompt": "Which color?"}), "blue"),
+        ("delegate", json!({"prompt": "hello"}), "USER hello"),
         (
             "context-compaction",
             json!({"targetUtilizationPercent": 90}),
@@ -157,7 +158,9 @@ fn calls() -> Vec<(&'static str, Value, &'static str)> {
 fn every_tool_does_its_work() {
     in_both_forms(|bench| {
         let answer = json!({"do": "accept", "value": {"text": "blue"}});
-        bench.ui("one", &json!({"prompts": {"Ask": answer}}));
+        let yes = json!({"do": "accept", "value": {"outcome": "approve"}});
+        let prompts = json!({"Ask": answer, "approveSubagentEnvelope": yes});
+        bench.ui("one", &json!({ "prompts": prompts }));
         let calls = calls();
         let sequence: Value = calls
             .iter()

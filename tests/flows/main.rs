@@ -30,6 +30,8 @@ mod capability_mismatch;
 mod params;
 mod mcp;
 mod slash_commands;
+mod subagent_authority;
+mod subagent_delegation;
 mod reload_mid_turn;
 mod network_policy;
 mod compaction;

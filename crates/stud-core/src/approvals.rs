@@ -32,6 +32,8 @@ pub struct Approvals {
     /// What the command line of this run allows.
     of_run: Allowlist,
     workspace: Option<PathBuf>,
+    /// Whether they are those of a child session.
+    of_child: bool,
 }
 
 /// A call as approvals see it.
@@ -58,6 +60,7 @@ impl Approvals {
             allowlist,
             of_run: Allowlist::default(),
             workspace: None,
+            of_child: false,
         }
     }
 
@@ -68,6 +71,19 @@ impl Approvals {
             of_run,
             workspace: workspace.map(Path::to_owned),
             ..self
+        }
+    }
+
+    /// What is allowed in a child session when it begins: what the operator listed, and nothing that a person allowed
+    /// before.
+    #[must_use]
+    pub fn for_child(&self) -> Self {
+        Self {
+            allowlist: self.allowlist.clone(),
+            of_run: self.of_run.clone(),
+            workspace: self.workspace.clone(),
+            of_child: true,
+            ..Self::default()
         }
     }
 
@@ -115,6 +131,9 @@ impl Approvals {
         let offers = self.scopes().into_iter().map(|scope| {
             let (covers, kept) = match scope {
                 ApprovalScope::Once => ("this call with exactly these arguments", "nowhere"),
+                ApprovalScope::Session if self.of_child => {
+                    (&*reach, "in memory, until this subagent ends")
+                }
                 ApprovalScope::Session => (&*reach, "in memory, until stud ends"),
                 ApprovalScope::Always => (
                     &*reach,

@@ -14,6 +14,7 @@ use stud_contract_hook::{FiringMode, Slot};
 use stud_contract_meta::{Capability, Error, Result};
 use stud_contract_provider::Request;
 use stud_diagnostics::codes;
+use stud_host_api::BoxFuture;
 use stud_host_api::events::{StagePostFired, StagePreFired};
 use stud_runtime::clock::Stopwatch;
 use tracing::{Instrument as _, debug_span};
@@ -21,7 +22,7 @@ use tracing::{Instrument as _, debug_span};
 use crate::context::Composed;
 use crate::hooks::{Denial, Hooks, Passage};
 pub use crate::model::Model;
-use crate::session::{Ending, Input, Kept, Session, Turn, TurnHandle};
+use crate::session::{ChildRunner, Ending, Input, Kept, Session, Turn, TurnHandle};
 use crate::sync::{Mutex, lock};
 use crate::workflow::{self, StageAttempt};
 
@@ -67,6 +68,7 @@ pub async fn converse(session: &Arc<Session>) -> Result<Option<Answered>> {
 
 /// Answers one input, in a turn of its own. If a state machine is attached, its workflow takes the input.
 pub async fn answer(session: &Arc<Session>, model: &Model, input: &Input) -> Result<Answered> {
+    session.subagents().run_by(|| Arc::new(Children));
     if session.workflow_takes_input() {
         return walk(session, model, Some(input)).await;
     }
@@ -83,6 +85,7 @@ pub async fn answer(session: &Arc<Session>, model: &Model, input: &Input) -> Res
         Ok(text) => (text, Ending::Completed),
         Err(error) => (String::new(), Ending::of(error)),
     };
+    session.children_over().await;
     let ending = match work.turn.end(&ending, false).await {
         Ok(()) => ending,
         // What was said is in memory and told; that it could not be kept fails the turn and not the session.
@@ -96,6 +99,25 @@ async fn walk(session: &Arc<Session>, model: &Model, input: Option<&Input>) -> R
     let actor = Arc::new(stage_act::ModelActor::new(model));
     let (text, ending) = workflow::answer(session, actor, input).await?;
     Ok(Answered { text, ending })
+}
+
+/// Lets child sessions do their tasks: each in one turn, like any other.
+struct Children;
+
+impl ChildRunner for Children {
+    fn run(
+        &self,
+        child: Arc<Session>,
+        model: Model,
+        task: Input,
+    ) -> BoxFuture<'static, (String, Ending)> {
+        Box::pin(async move {
+            match answer(&child, &model, &task).await {
+                Ok(Answered { text, ending }) => (text, ending),
+                Err(error) => (String::new(), Ending::of(error)),
+            }
+        })
+    }
 }
 
 /// A turn at work: what every stage needs.

@@ -192,14 +192,14 @@ impl Hook {
         let began = Stopwatch::start();
         let (plugin, payload) = (self.plugin.clone(), payload.to_string());
         let cx = voice.call(voice.cancelled().clone(), None);
-        let handled = executor::spawn_future(async move {
+        let handled = executor::spawn_future(voice.session().within(None, async move {
             let Running::Hook(instance) = plugin.running() else {
                 return Err(plugin.lacks("handler"));
             };
             let handled = instance.handle(slot.as_str(), payload, cx);
             let reply = handled.instrument(plugin.call_span("handler")).await;
             reply.map_err(|fault| plugin.blame("handler", fault))
-        });
+        }));
         let handled = async { handled.await.unwrap_or_else(|| Err(closed())) };
         let session = voice.session();
         let limit = session.rules().hook;

@@ -167,9 +167,18 @@ impl Host {
         Err(refusal::not_ready(service, self.phase()))
     }
 
-    /// The session, for a plugin that takes part in one or is about to.
+    /// The session, for a plugin that takes part in one or is about to: the child session, if it works for one.
     fn session(&self, service: &str) -> Result<Arc<Session>> {
-        match (self.phase(), self.link().get()) {
+        self.takes_part(service, self.link().here(self.id()))
+    }
+
+    /// The orchestrator's session, also for a plugin that works for a child of it.
+    fn orchestrator(&self, service: &str) -> Result<Arc<Session>> {
+        self.takes_part(service, self.link().get())
+    }
+
+    fn takes_part(&self, service: &str, session: Option<Arc<Session>>) -> Result<Arc<Session>> {
+        match (self.phase(), session) {
             (Phase::Loaded | Phase::Active, Some(session)) => Ok(session),
             _ => self.not_ready(service),
         }

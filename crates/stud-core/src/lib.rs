@@ -52,6 +52,7 @@ pub mod participants; // UIs and loggers as subscribers and interactors.
 pub mod context; // Assembles a model request and makes it fit.
 mod model_switch; // Changes model, provider entry or parameters.
 pub mod workflow; // Stages that a state machine drives the session through.
+mod subagents; // Child sessions that the model opens.
 mod privileged_ops; // Operations reserved for bundled commands.
 
 // The way back in, and the top.

@@ -144,6 +144,15 @@ fn assess(session: &Session, provider: &Identity, model: &Model, params: Params)
     Assessed { params, problems }
 }
 
+/// The parameters of the session for a model that a child of it runs on. Fails if the model would refuse them.
+pub(crate) fn params_for(session: &Session, provider: &Identity, model: &Model) -> Result<Params> {
+    let assessed = assess(session, provider, model, session.params());
+    match Problem::refusal(&assessed.problems) {
+        Some(refusal) => Err(refusal),
+        None => Ok(assessed.params),
+    }
+}
+
 /// Publishes each problem of a parameter as the event that has the name of its code.
 fn tell_problems(session: &Session, correlation_id: &str, problems: &[Problem]) {
     let books = session.books();

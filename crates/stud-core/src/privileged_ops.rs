@@ -14,6 +14,7 @@ use crate::environment::Environment;
 use crate::executor::block_on;
 use crate::register::PluginRuntime;
 use crate::session::Session;
+use crate::subagents;
 
 mod health;
 mod leaving;
@@ -86,6 +87,8 @@ pub(crate) async fn perform(site: Site, deed: Deed) -> Result<Value> {
         }
         Deed::Leave {} => Ok(leaving::leave(&site)),
         Deed::CancelTurn {} => Ok(json!({"cancelled": site.session.cancel_turn()})),
+        Deed::ListAgents {} => Ok(subagents::list(&site.session)),
+        Deed::CancelAgent { subagent_id } => subagents::cancel(&site.session, &subagent_id),
         Deed::Reload { ext_id: Some(id) } => reloading::one(Arc::new(site), id).await,
         Deed::Reload { ext_id: None } => reloading::all(Arc::new(site)).await,
         Deed::AttachMachine { id } => machine::attach(&site, &id).await,

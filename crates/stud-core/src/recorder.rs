@@ -67,10 +67,11 @@ pub struct Recorder {
     /// The event stream.
     pub bus: Arc<Bus>,
     /// The audit trail; none where there is no place to keep one.
-    pub trail: Option<Trail>,
+    pub trail: Option<Arc<Trail>>,
     /// What must not be written down.
     pub redactor: Arc<Redactor>,
-    listeners: Mutex<Vec<Box<dyn Listener>>>,
+    /// A child session has those of its orchestrator.
+    listeners: Arc<Mutex<Vec<Box<dyn Listener>>>>,
 }
 
 impl Recorder {
@@ -88,9 +89,23 @@ impl Recorder {
             parentage: None,
             ledger,
             bus,
-            trail,
+            trail: trail.map(Arc::new),
             redactor,
-            listeners: Mutex::default(),
+            listeners: Arc::default(),
+        }
+    }
+
+    /// The books of a child session: a transcript of its own, and the audit trail and the event stream of this one, in
+    /// which everything of the child says whose it is.
+    pub(crate) fn of_child(&self, ledger: Arc<Ledger>, parentage: Parentage) -> Self {
+        Self {
+            session_id: parentage.subagent_id.clone(),
+            parentage: Some(parentage),
+            ledger,
+            bus: self.bus.clone(),
+            trail: self.trail.clone(),
+            redactor: self.redactor.clone(),
+            listeners: self.listeners.clone(),
         }
     }
 

@@ -36,6 +36,8 @@ pub struct Collector {
     state: Mutex<CollectorState>,
     timer: Arc<dyn Timer>,
     debounce: Duration,
+    /// The collector of the session that opened this one, for a child session.
+    above: Option<Arc<Self>>,
     this: Weak<Self>,
 }
 
@@ -77,10 +79,21 @@ pub enum ToolOutcome {
 
 impl Collector {
     /// A collector that tells of changes once `debounce` after the first of them.
-    pub fn new(
+    pub fn new(initial: RuntimeSnapshot, timer: Arc<dyn Timer>, debounce: Duration) -> Arc<Self> {
+        Self::with(initial, timer, debounce, None)
+    }
+
+    /// The collector of a child session. What it spends, calls and has to say counts for `above` as well.
+    pub(crate) fn below(above: &Arc<Self>, timer: Arc<dyn Timer>) -> Arc<Self> {
+        let initial = RuntimeSnapshot::default();
+        Self::with(initial, timer, above.debounce, Some(above.clone()))
+    }
+
+    fn with(
         mut initial: RuntimeSnapshot,
         timer: Arc<dyn Timer>,
         debounce: Duration,
+        above: Option<Arc<Self>>,
     ) -> Arc<Self> {
         settle(&mut initial);
         Arc::new_cyclic(|this| Self {
@@ -95,6 +108,7 @@ impl Collector {
             }),
             timer,
             debounce,
+            above,
             this: this.clone(),
         })
     }
@@ -146,11 +160,17 @@ impl Collector {
 
     /// The provider answered, or could not be reached.
     pub fn reached_provider(&self, reached: bool) {
+        if let Some(above) = &self.above {
+            above.reached_provider(reached);
+        }
         self.write(|snapshot| snapshot.session.online = reached);
     }
 
     /// Tokens were spent. Every token subscriber hears of it before a snapshot that counts them.
     pub fn tokens(&self, spent: Spent<'_>) {
+        if let Some(above) = &self.above {
+            above.tokens_below(spent.input, spent.output);
+        }
         let posted = {
             let mut state = lock(&self.state);
             if state.disposed {
@@ -180,8 +200,26 @@ impl Collector {
         }
     }
 
+    /// Tokens were spent by a child session. They count for the session and not for its turn.
+    fn tokens_below(&self, input: u64, output: u64) {
+        if let Some(above) = &self.above {
+            above.tokens_below(input, output);
+        }
+        if input == 0 && output == 0 {
+            return;
+        }
+        self.write(|snapshot| {
+            let tokens = &mut snapshot.tokens;
+            tokens.input_total = tokens.input_total.saturating_add(input);
+            tokens.output_total = tokens.output_total.saturating_add(output);
+        });
+    }
+
     /// Something is to be shown to the person. The newest are kept, and all are counted.
     pub fn diagnostic(&self, item: DiagnosticItem) {
+        if let Some(above) = &self.above {
+            above.diagnostic(item.clone());
+        }
         self.write(|snapshot| {
             let diagnostics = &mut snapshot.diagnostics;
             match item.level {
@@ -197,6 +235,9 @@ impl Collector {
 
     /// A call of a tool ended. A tool that is gone by then is counted nowhere.
     pub fn tool_invoked(&self, name: &str, outcome: ToolOutcome) {
+        if let Some(above) = &self.above {
+            above.tool_invoked(name, outcome);
+        }
         self.write(|snapshot| {
             let mut tools = snapshot.tools.items.iter_mut();
             let Some(tool) = tools.find(|tool| tool.name == name) else {

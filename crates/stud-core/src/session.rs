@@ -15,8 +15,7 @@ use stud_contract_interaction::Payload;
 use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::{Durability, SmState};
 use stud_diagnostics::{Diagnostic, Severity, codes};
-use stud_host_api::events::CoreEvent;
-use stud_host_api::events::LogEntry;
+use stud_host_api::events::{CoreEvent, LogEntry, SubagentAborted};
 use stud_host_api::metrics::{DiagnosticItem, ExtensionInfo, Level};
 use stud_host_api::session::SessionView;
 
@@ -44,8 +43,6 @@ use crate::timer::Timer;
 use crate::tool_registry::ToolRegistry;
 use crate::turn_policy::TurnPolicy;
 
-mod audit_recovery;
-mod crash_recovery;
 mod active_model;
 mod attachment;
 mod compacting;
@@ -67,15 +64,24 @@ mod state;
 mod open;
 mod turn;
 mod patience;
+mod lineage;
+mod caller;
+pub mod transcript_file;
+mod child;
+mod audit_recovery;
+mod child_recovery;
+mod crash_recovery;
 pub mod archive;
 
 pub(crate) use attachment::{Entered, Machine, StagePlan, StageTag, Walk, WorkflowProgress};
+pub(crate) use child::{ChildBirth, ChildEnd, child_books, tell};
 pub(crate) use compacting::{Compaction, Segment};
 pub use config::SessionConfig;
 pub use control::{AcceptedControl, Claim, ControlKey, ControlSlot, TurnEffect, accepted_earlier};
 pub(crate) use deferred_jobs::{Job, Moment};
 pub use inputs::Input;
 pub(crate) use inputs::blank;
+pub(crate) use lineage::{Child, ChildRunner, ChildState, Envelope, Subagents};
 pub(crate) use message::{Kept, Size};
 pub use open::open;
 pub(crate) use resume::SessionSummary;
@@ -89,6 +95,7 @@ use attachment::Attachment;
 use control::ControlLog;
 use conversation::Conversation;
 use inputs::Inputs;
+use lineage::Lineage;
 use scopes::Scopes;
 use slots::Slots;
 use snapshot::Saved;
@@ -149,7 +156,13 @@ pub struct Session {
     prompt_registry: Arc<PromptRegistry>,
     resource_registry: Arc<ResourceRegistry>,
     /// The servers it uses.
-    mcp: Mcp,
+    mcp: Arc<Mcp>,
+    /// Set for a child session.
+    lineage: Option<Lineage>,
+    /// The children of the tree this session belongs to.
+    subagents: Arc<Subagents>,
+    /// What is to be told of children whose process ended early.
+    crashed: Mutex<Vec<SubagentAborted>>,
     /// What plugins watch the session through, so that it can end with them.
     readers: Mutex<Vec<(String, Arc<Reader>)>>,
     /// What the last snapshot knew.
@@ -172,6 +185,11 @@ impl SessionLink {
     /// The session, if it is open.
     pub fn get(&self) -> Option<Arc<Session>> {
         self.0.get()?.upgrade()
+    }
+
+    /// The session of the tree for which the plugin works now.
+    pub(crate) fn here(&self, ext_id: &str) -> Option<Arc<Session>> {
+        Some(self.get()?.caller(ext_id))
     }
 
     pub(crate) fn set(&self, session: &Arc<Session>) {
@@ -218,7 +236,7 @@ impl Session {
 
     /// Its audit trail, if it keeps one.
     pub fn trail(&self) -> Option<&Trail> {
-        self.books.trail.as_ref()
+        self.books.trail.as_deref()
     }
 
     /// A text without the secrets that the session resolved.
@@ -439,7 +457,7 @@ impl Session {
             books: self.books.clone(),
             cancelled,
             timeout: self.patience(&payload),
-            spawned_at: None,
+            spawned_at: self.lineage.as_ref().map(|lineage| lineage.spawned_at),
             tool_call_id: tool_call_id.map(str::to_owned),
         };
         self.prompts.raise(asker, payload)

@@ -16,8 +16,13 @@ use crate::ids::{self, Among};
 use crate::limits::Limits;
 use crate::platform::Durability;
 use crate::register::PluginRuntime;
+use crate::session::transcript_file;
 use crate::startup::{Started, prepare_stores};
 use crate::store::{self, Store};
+
+mod children;
+
+pub use children::StoredChild;
 
 /// The active session store, for as long as this lives.
 pub struct StoredSessions {
@@ -103,6 +108,13 @@ impl StoredSessions {
         })
     }
 
+    /// The child sessions of a session, in the order in which they were opened.
+    pub fn children(&self, session_id: &str) -> Result<Vec<StoredChild>, Diagnostic> {
+        let trail = audit::trail(&audit::folder(&self.global_root, session_id));
+        let children = children::read(&self.global_root, session_id);
+        children.map_err(|broken| broken.diagnostic(&trail))
+    }
+
     /// Whether a process has the session open now.
     pub fn is_running(&self, session_id: &str) -> bool {
         audit::is_written(&self.global_root, session_id)
@@ -124,13 +136,17 @@ fn refusal(started: &Started) -> Diagnostic {
     })
 }
 
-/// Removes an audit folder, and the session's own if nothing else is left in it.
+/// Removes an audit folder and the transcripts of child sessions, and the session's own if nothing else is left in it.
 fn remove_trail(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     if let Some(session) = folder.parent() {
+        match fs::remove_dir_all(session.join(transcript_file::FOLDER)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
         // A store may keep something beside it.
         let _ = fs::remove_dir(session);
     }

@@ -10,13 +10,16 @@ use std::time::Duration;
 use jsonschema::Validator;
 use serde_json::Value;
 use stud_abi::CallContext;
+use stud_abi::section::manifest_text;
 use stud_contract_meta::{Kind, Result};
 use stud_contract_provider::ToolSpec;
 use stud_contract_tool::{Envelope, ToolDeclaration};
 use stud_host_api::BoxFuture;
 
 use crate::activate::{Active, Running};
+use crate::environment::EmbeddedPlugin;
 use crate::executor::CodeOrigin;
+use crate::identity::Identity;
 use crate::plugin_scope::Scope;
 use crate::registry::Registry;
 use crate::validate::{Members, schema};
@@ -31,6 +34,11 @@ pub(crate) trait ToolSource: Send + Sync + fmt::Debug {
 
     /// Whether it is a plugin that the program carries.
     fn is_bundled(&self) -> bool {
+        false
+    }
+
+    /// Whether its calls open child sessions, in a program that carries these plugins.
+    fn opens_children(&self, _carried: &[EmbeddedPlugin]) -> bool {
         false
     }
 
@@ -63,8 +71,34 @@ pub(crate) trait ToolSource: Send + Sync + fmt::Debug {
     fn patience(&self, tool: &str, args: &Value, usual: Duration) -> Duration;
 }
 
+/// The one plugin that may open child sessions, if the program carries it.
+pub(crate) const DELEGATE: &str = "delegate";
+
+/// Whether a plugin is the one that may open child sessions: the program's own, or the same one as a library of the
+/// user's. A library that only has its name is not, and neither is any of a project.
+pub(crate) fn is_delegate(plugin: &Identity, carried: &[EmbeddedPlugin]) -> bool {
+    if plugin.ext_id.as_str() != DELEGATE {
+        return false;
+    }
+    let mut texts = carried
+        .iter()
+        .filter_map(|carried| manifest_text(carried.section).ok());
+    let is_same = |text: &str| {
+        text.contains(DELEGATE)
+            && serde_json::from_str::<Value>(text).is_ok_and(|own| own == plugin.manifest.document)
+    };
+    match plugin.scope {
+        Scope::Bundled => true,
+        Scope::Global => texts.any(is_same),
+        Scope::Project => false,
+    }
+}
+
 /// What a tool may be told, and may be told by its config: how many milliseconds a call of it may take.
 const TIMEOUT: &str = "timeoutMs";
+
+/// As long as no process runs.
+const UNLIMITED: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// How much longer a tool is waited for that keeps time itself, so that it has the last word on it.
 const LAST_WORD: Duration = Duration::from_secs(5);
@@ -159,6 +193,10 @@ impl ToolSource for Active {
         self.identity().scope == Scope::Bundled
     }
 
+    fn opens_children(&self, carried: &[EmbeddedPlugin]) -> bool {
+        is_delegate(self.identity(), carried)
+    }
+
     fn tools(&self) -> &[ToolDeclaration] {
         match &*self.identity().members {
             Members::Tool(members) => &members.tools,
@@ -201,7 +239,8 @@ impl ToolSource for Active {
         let millis = |set: Option<&Value>| set.and_then(Value::as_u64).map(Duration::from_millis);
         let identity = self.identity();
         if let Some(own) = millis(identity.setting_or_default(TIMEOUT)) {
-            return own;
+            // Only a tool whose schema allows for 0 can say that its calls end by themselves.
+            return if own.is_zero() { UNLIMITED } else { own };
         }
         if !takes_timeout(self, tool) {
             return usual;

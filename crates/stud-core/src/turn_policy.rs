@@ -1,5 +1,6 @@
 //! What the operator settles for every turn of a session.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use stud_contract_meta::Result;
@@ -41,13 +42,13 @@ pub struct TurnPolicy {
 }
 
 /// Which hosts tools may reach, as of now.
-#[derive(Debug, Default)]
-pub struct Network(Mutex<Policy>);
+#[derive(Debug, Clone, Default)]
+pub struct Network(Arc<Mutex<Policy>>);
 
 impl Network {
     /// As the settings of all scopes say, the nearest first.
     pub fn read(settings: &Settings) -> Self {
-        Self(Mutex::new(policy(settings)))
+        Self(Arc::new(Mutex::new(policy(settings))))
     }
 
     /// The policy as of now.
@@ -130,6 +131,25 @@ impl TurnPolicy {
             phase: turns.phase_timeout.value,
             max_stages: turns.max_stages.value,
             network: Network::read(settings),
+        }
+    }
+
+    /// What holds in the turns of a child session: the same, but for what a person has allowed so far.
+    #[must_use]
+    pub fn for_child(&self) -> Self {
+        Self {
+            yolo: self.yolo,
+            approvals: self.approvals.for_child(),
+            tool_approvals: ToolApprovals::default(),
+            ask_for_reads: self.ask_for_reads,
+            ordering: self.ordering.clone(),
+            max_continuations: self.max_continuations,
+            retry: self.retry,
+            tool: self.tool,
+            hook: self.hook,
+            phase: self.phase,
+            max_stages: self.max_stages,
+            network: self.network.clone(),
         }
     }
 }

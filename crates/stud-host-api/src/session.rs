@@ -1,7 +1,7 @@
 //! The session: reading it, adding to it, the plugin's own slot in it, and children of it.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use stud_contract_interaction::InteractionKind;
 use stud_contract_meta::Result;
 use stud_diagnostics::Class;
@@ -270,6 +270,91 @@ pub enum ChildOutcome {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
+}
+
+impl ChildOutcome {
+    /// The result that the bundled `delegate` tool gives the model of the parent.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use stud_host_api::session::{AbortReason, ChildOutcome};
+    ///
+    /// let outcome = ChildOutcome::Aborted {
+    ///     subagent_id: None,
+    ///     reason: AbortReason::DepthExceeded,
+    ///     detail: None,
+    /// };
+    /// let aborted = json!({"reason": "depthExceeded", "subagentId": "", "code": "Subagent/DepthExceeded"});
+    /// assert_eq!(outcome.result(), json!({ "aborted": aborted }));
+    /// ```
+    pub fn result(&self) -> Value {
+        match self {
+            Self::Completed {
+                subagent_id,
+                result,
+                transcript_ref,
+            } => json!({
+                "result": result,
+                "subagentId": subagent_id,
+                "transcriptRef": transcript_ref,
+            }),
+            Self::Halted {
+                subagent_id,
+                request_kind,
+                correlation_id,
+                reason,
+            } => json!({
+                "haltStatus": {
+                    "requestKind": request_kind,
+                    "correlationId": correlation_id,
+                    "subagentId": subagent_id,
+                    "decision": "halt",
+                    "reason": reason,
+                }
+            }),
+            Self::Aborted {
+                subagent_id,
+                reason,
+                detail,
+            } => aborted(
+                subagent_id.as_deref().unwrap_or_default(),
+                json!(reason),
+                reason.code(),
+                detail.as_deref(),
+            ),
+            Self::Rejected { subagent_id, note } => aborted(
+                subagent_id,
+                "envelopeDenied".into(),
+                "EnvelopeDenied",
+                note.as_deref(),
+            ),
+        }
+    }
+}
+
+fn aborted(subagent_id: &str, reason: Value, code: &str, detail: Option<&str>) -> Value {
+    let mut aborted = json!({
+        "reason": reason,
+        "subagentId": subagent_id,
+        "code": format!("Subagent/{code}"),
+    });
+    if let Some(detail) = detail {
+        aborted["detail"] = detail.into();
+    }
+    json!({ "aborted": aborted })
+}
+
+impl AbortReason {
+    /// The code of class `Subagent` behind it.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::DepthExceeded => "DepthExceeded",
+            Self::EnvelopeInvalid => "EnvelopeInvalid",
+            Self::ModelInvalid => "ModelInvalid",
+            Self::ModelCapabilityMismatch => "ModelCapabilityMismatch",
+            Self::ParentCancel | Self::Crash | Self::ProviderFailure => "Aborted",
+        }
+    }
 }
 
 /// Why a child session was aborted.

@@ -35,6 +35,7 @@ pub(crate) fn without_terminal() -> Vec<EmbeddedPlugin> {
         ask_user::stud_plugin(),
         catalog::stud_plugin(),
         context_compaction::stud_plugin(),
+        delegate::stud_plugin(),
         // Commands.
         model_command::stud_plugin(),
         provider_command::stud_plugin(),
@@ -52,6 +53,7 @@ pub(crate) fn without_terminal() -> Vec<EmbeddedPlugin> {
         reload_command::stud_plugin(),
         sm_command::stud_plugin(),
         cancel_command::stud_plugin(),
+        agents_command::stud_plugin(),
         exit_command::stud_plugin(),
         ui_command::stud_plugin(),
         // Disabled by default.

@@ -21,7 +21,7 @@ pub(crate) fn run(verb: &SessionsVerb, output: &Output) -> Verdict {
     let shelf = StoredSessions::open(&ground, &Limits::default())?;
     match verb {
         SessionsVerb::List => list::run(&shelf, output),
-        SessionsVerb::Show { session } => show::run(&shelf, session, output),
+        SessionsVerb::Show { session, tree } => show::run(&shelf, session, *tree, output),
         SessionsVerb::Fork { session, at } => {
             fork::run(&shelf, &ground.places, session, *at, output)
         }

@@ -9,11 +9,12 @@ use stud_diagnostics::{Diagnostic, codes};
 pub const SHELL: &str = "bash";
 
 /// Tools that stud carries. The name of one is an entry for all of its calls; any other word alone could be a command.
-const BUNDLED: [&str; 13] = [
+const BUNDLED: [&str; 14] = [
     "ask-user",
     "bash",
     "catalog",
     "context-compaction",
+    "delegate",
     "diff",
     "edit",
     "glob",

@@ -6,6 +6,7 @@
 //!
 //! A transform that changes the arguments sends the call through the stack again: what was approved is what runs.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -21,12 +22,13 @@ use super::permit::{ArgsDigest, Permit, args_digest};
 use super::stage_envelope::StageEnvelope;
 use super::stream::Proposal;
 use super::tool_failure::{FailureReason, ToolFailure};
-use super::tools::{summary, tell_begun, tell_cancelled};
+use super::tools::{summary, tell_answered, tell_begun, tell_cancelled};
 use super::{Work, misshapen};
 use crate::approvals::{Asked, check_key, wanted};
 use crate::did_you_mean::nearest;
 use crate::executor;
 use crate::ledger::closed;
+use crate::subagents::{Preflight, preflight};
 use crate::timeout::with_timeout;
 use crate::tool_registry::{ToolRef, ToolSource};
 use crate::validate::schema;
@@ -39,12 +41,16 @@ pub(super) enum Judged {
     Refused(Proposal, Error),
     /// It hands over what the stage of a state machine was to bring about. No tool runs.
     Completing(Proposal, Result<Output>),
+    /// It has its result already, and nothing runs.
+    Answered(Proposal, Output),
 }
 
 /// Why a call does not get any further.
 enum Stop {
     /// The call is refused, and the model is told why.
     Refused(Error),
+    /// The call has its result without having run.
+    Answered(Output),
     /// The turn ends.
     TurnEnds(Error),
 }
@@ -70,6 +76,10 @@ pub(super) async fn judge(work: &Work, proposal: Proposal) -> Result<Judged> {
     match permit(work, &proposal).await {
         Ok(permit) => Ok(Judged::Permitted(permit)),
         Err(Stop::Refused(error)) => Ok(Judged::Refused(proposal, error)),
+        Err(Stop::Answered(output)) => {
+            tell_answered(&work.voice, &proposal, &output);
+            Ok(Judged::Answered(proposal, output))
+        }
         Err(Stop::TurnEnds(error)) => Err(error),
     }
 }
@@ -82,9 +92,11 @@ async fn permit(work: &Work, proposal: &Proposal) -> Judgement<Permit> {
         tool: found.tool(),
         envelope: work.attempt.as_deref().map(StageEnvelope::of),
     };
+    let proposal = &*bench.prepare(proposal, false)?;
     let (mut key, mut digest) = bench.try_case(proposal).await?;
     let mut call = bench.transform(proposal).await?;
     if ArgsDigest::of(&call) != digest {
+        call = bench.prepare(&call, true)?.into_owned();
         (key, digest) = bench.try_case(&call).await?;
         call.tool_call_id.clone_from(&proposal.tool_call_id);
     }
@@ -166,16 +178,39 @@ pub(super) struct No {
 }
 
 impl Bench<'_> {
-    /// The schema, the gate and the guards, for one set of arguments. A call that may not run has its result.
+    /// The call as it is judged and run: held to the schema and, if it opens a child session, with everything settled
+    /// that an approval of it is about. `again` if a transform has changed what was prepared.
+    fn prepare<'c>(&self, call: &'c Proposal, again: bool) -> Judgement<Cow<'c, Proposal>> {
+        let (session, plugins) = (self.work.turn.session(), self.work.turn.plugins());
+        if !self.giver.opens_children(&session.desk().terms.carried) {
+            return match self.fits(&call.args) {
+                Ok(()) => Ok(Cow::Borrowed(call)),
+                Err(error) => Err(self.fail(call, FailureReason::SchemaViolation, error)),
+            };
+        }
+        let mut call = call.clone();
+        // Only core says how deep a child is.
+        if let Some(args) = call.args.as_object_mut().filter(|_| again) {
+            args.remove("depth");
+        }
+        if let Err(error) = self.fits(&call.args) {
+            return Err(self.fail(&call, FailureReason::SchemaViolation, error));
+        }
+        match preflight(session, &plugins, &call.args) {
+            Ok(Preflight::Ready(args)) => Ok(Cow::Owned(Proposal { args, ..call })),
+            Ok(Preflight::Answered(result)) => Err(Stop::Answered(Output::from(result))),
+            Err(error) => Err(self.fail(&call, FailureReason::PreflightDenied, error)),
+        }
+    }
+
+    /// The gate and the guards, for one set of arguments. A call that may not run has its result.
     async fn try_case(&self, call: &Proposal) -> Judgement<Won> {
         let digest = ArgsDigest::of(call);
-        if let Err(error) = self.fits(&call.args) {
-            return Err(self.fail(call, FailureReason::SchemaViolation, error));
-        }
         let key = match self.key(call).await {
             Ok(key) => key,
             Err(Stop::Refused(error)) => return Err(self.fail(call, keyless(&error), error)),
             Err(Stop::TurnEnds(end)) => return Err(self.end(call, None, end)),
+            Err(answered @ Stop::Answered(_)) => return Err(answered),
         };
         let session = self.work.turn.session();
         let (mode, tool) = (session.facts().mode, &self.tool.name);
@@ -183,10 +218,12 @@ impl Bench<'_> {
             && session
                 .rules()
                 .is_unasked_read(mode, tool, self.giver.is_bundled());
+        let of_child = session.envelope();
+        let is_in_envelope = of_child.is_some_and(|envelope| envelope.holds(tool, self.giver));
         let verdict = match (&self.envelope, &key) {
             (Some(envelope), _) => envelope.judge(self.work, call).await,
             (None, None) => Ok(None),
-            (None, Some(_)) if is_read => Ok(None),
+            (None, Some(_)) if is_in_envelope || is_read => Ok(None),
             (None, Some(key)) => self.gate(call, key).await,
         };
         let mut no = verdict.map_err(|end| self.end(call, key.as_deref(), end))?;
@@ -209,6 +246,7 @@ impl Bench<'_> {
                 let source = match &self.envelope {
                     Some(envelope) => Some(envelope.source(&call.tool_name)),
                     None if key.is_none() => None,
+                    None if is_in_envelope => Some("subagent-envelope"),
                     None if is_read => Some("read-only"),
                     None => Some("mode-gate"),
                 };
@@ -394,6 +432,7 @@ impl Bench<'_> {
         if scope != ApprovalScope::Once {
             session.metrics().tool_allowed(asked.tool, asked.key);
         }
+        session.escalated(asked.tool, asked.key);
         Ok(None)
     }
 

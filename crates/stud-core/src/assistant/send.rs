@@ -124,7 +124,7 @@ async fn begin(work: &Work, provider: &Arc<Active>, payload: String) -> Result<B
     let cancelled = work.voice.cancelled();
     let cx = work.voice.call(cancelled.clone(), None);
     let (code_origin, provider) = (provider.identity().code_origin(), provider.clone());
-    let begun = code_origin.drive(async move {
+    let begun = code_origin.drive(work.voice.session().within(None, async move {
         let Running::Provider(instance) = provider.running() else {
             return Err(provider.lacks("request"));
         };
@@ -135,7 +135,7 @@ async fn begin(work: &Work, provider: &Arc<Active>, payload: String) -> Result<B
         let first = stream.next().await.map_err(blame)?;
         let first = first.map(StreamEvent::read).transpose()?;
         Ok((stream, first))
-    });
+    }));
     let begun = executor::or_cancelled(cancelled, begun).await;
     match begun {
         Some(begun) => begun.unwrap_or_else(|| Err(closed())),

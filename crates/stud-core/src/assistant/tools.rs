@@ -64,6 +64,7 @@ pub(super) async fn serve(work: &Work, proposals: Vec<Proposal>) -> Result<()> {
                     tell_ended(&voice, &proposal, Stopwatch::start(), &result);
                     (proposal, Ended::Result(result))
                 }
+                Judged::Answered(proposal, output) => (proposal, Ended::Result(Ok(output))),
                 Judged::Permitted(permit) => run(&voice, &hooks, permit, alone).await,
             }
         }
@@ -104,6 +105,7 @@ async fn stop(
         match judged {
             Judged::Refused(proposal, error) => conclude(work, &proposal, &Err(error)).await?,
             Judged::Completing(proposal, result) => conclude(work, &proposal, &result).await?,
+            Judged::Answered(proposal, output) => conclude(work, &proposal, &Ok(output)).await?,
             Judged::Permitted(permit) => left.push(permit.call),
         }
     }
@@ -132,7 +134,7 @@ async fn announce(work: &Work, judged: &[Judged]) -> Result<()> {
             }
             Some(call)
         }
-        Judged::Refused(..) | Judged::Completing(..) => None,
+        Judged::Refused(..) | Judged::Completing(..) | Judged::Answered(..) => None,
     });
     work.turn.record_all("tool_call", permitted.collect()).await
 }
@@ -242,11 +244,13 @@ async fn execute(
     let usual = session.rules().tool;
     let limit = giver.patience(&call.tool_name, &call.args, usual);
     let (called, proposed) = (giver.clone(), call.clone());
-    let running = async move {
-        called
-            .execute(&proposed.tool_name, &proposed.args, cx)
-            .await
-    };
+    let running = voice
+        .session()
+        .within(Some(&call.tool_call_id), async move {
+            called
+                .execute(&proposed.tool_name, &proposed.args, cx)
+                .await
+        });
     let late = Arc::new(AtomicBool::new(false));
     let time_is_up = {
         let (late, scope) = (late.clone(), scope.clone());
@@ -389,6 +393,12 @@ impl Seen<'_> {
             "result": result,
         })
     }
+}
+
+/// A call was answered before it ran. To everyone who looks it has succeeded.
+pub(super) fn tell_answered(voice: &TurnHandle, call: &Proposal, output: &Output) {
+    voice.publish(&started(call));
+    tell_ended(voice, call, Stopwatch::start(), &Ok(output.clone()));
 }
 
 fn tell_ended(voice: &TurnHandle, call: &Proposal, began: Stopwatch, result: &Result<Output>) {

@@ -78,15 +78,16 @@ async fn fragments_of(turn: &Turn, provider: &Arc<Active>) -> Result<Vec<Fragmen
 async fn ask(turn: &Turn, provider: &Arc<Active>) -> Result<Vec<ContextFragment>> {
     let session = turn.session();
     let scope = turn.inner_scope();
-    let cx = turn.voice().call(scope.token(), None);
+    let voice = turn.voice();
+    let cx = voice.call(scope.token(), None);
     let (asked, asking) = (provider.clone(), session.clone());
-    let answer = executor::spawn_future(async move {
+    let answer = executor::spawn_future(voice.session().within(None, async move {
         let answer = asked.provide(cx).await;
         let identity = asked.identity();
         let desk = asking.desk();
         desk.mark_returned(identity.ext_id.as_str(), identity.generation);
         answer
-    });
+    }));
     let answer = async { answer.await.unwrap_or_else(|| Err(closed())) };
     let limit = session.limits().provide;
     let answer = with_timeout(&**session.timer(), limit, answer);

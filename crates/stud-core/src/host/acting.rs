@@ -17,10 +17,11 @@ use stud_host_api::session::{
 
 use super::{Host, now};
 use crate::context;
-use crate::plugin_scope::Scope as Layer;
 use crate::privileged_ops::{self, Site};
 use crate::register::PluginRuntime;
 use crate::session::{Session, Slot};
+use crate::subagents;
+use crate::tool_registry::is_delegate;
 
 impl SessionAccessor for Host {
     fn read(&self, page: Page) -> BoxFuture<'_, Result<SessionView>> {
@@ -68,22 +69,25 @@ impl SessionAccessor for Host {
             }
             return Err(refusal::slot_access_denied(self.id(), ext_id));
         }
-        let session = self.session("session")?;
+        // A plugin has one slot for an orchestrator and all its children.
+        let session = self.orchestrator("session")?;
         Ok(Box::new(Slot {
             session,
             owner: self.plugin.clone(),
         }))
     }
 
-    fn open_child(&self, _: OpenChild) -> BoxFuture<'_, Result<ChildOutcome>> {
+    fn open_child(&self, asked: OpenChild) -> BoxFuture<'_, Result<ChildOutcome>> {
         if let Err(error) = self.alive("session") {
             return now(Err(error));
         }
-        let is_delegate = self.plugin.scope == Layer::Bundled && self.id() == "delegate";
-        if !is_delegate {
+        if !is_delegate(&self.plugin, &self.facts().ground.bundled) {
             return now(Err(refusal::open_child_forbidden(self.id())));
         }
-        now(self.not_ready("session"))
+        match self.session("session") {
+            Ok(session) => Box::pin(subagents::open(session, asked)),
+            Err(error) => now(Err(error)),
+        }
     }
 }
 
@@ -129,7 +133,7 @@ impl ContextContributor for Host {
         };
         Box::pin(async move {
             let scopes = session.scopes();
-            let cancelled = scopes.tool_of(self.id()).or_else(|| scopes.turn());
+            let cancelled = session.tool_token(self.id()).or_else(|| scopes.turn());
             let cancelled = cancelled.unwrap_or_else(|| session.scope().token());
             match context::compact(&session, cancelled, &how).await {
                 Some(compacted) => compacted,
@@ -141,12 +145,12 @@ impl ContextContributor for Host {
 
 impl CommandSurface for Host {
     fn list(&self) -> Result<Vec<CommandRef>> {
-        let session = self.session("commands")?;
+        let session = self.orchestrator("commands")?;
         Ok(session.list_commands())
     }
 
     fn complete(&self, input: &str, cursor: usize) -> Result<Vec<Completion>> {
-        let session = self.session("commands")?;
+        let session = self.orchestrator("commands")?;
         Ok(session.complete_command(input, cursor))
     }
 
@@ -161,7 +165,7 @@ impl CommandSurface for Host {
         if !matches!(self.plugin.kind, Kind::Ui | Kind::Command) {
             return now(Err(refusal::command_dispatch_forbidden(self.category())));
         }
-        match self.session("commands") {
+        match self.orchestrator("commands") {
             Ok(session) => Box::pin(async move {
                 session.plugins_are_up().await;
                 session.dispatch_command(self.id(), name, args).await
@@ -179,7 +183,7 @@ impl CommandSurface for Host {
             let refused = refusal::deed_forbidden(self.id(), self.category(), word, owners);
             return now(Err(refused));
         }
-        match self.session("commands") {
+        match self.orchestrator("commands") {
             Ok(session) => Box::pin(privileged_ops::perform(self.site(session), deed)),
             Err(error) => now(Err(error)),
         }

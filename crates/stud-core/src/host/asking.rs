@@ -18,8 +18,8 @@ impl Host {
     /// What a prompt of this plugin lives and dies with: the innermost scope it works in.
     fn innermost(&self, session: &Session) -> CancellationToken {
         let scopes = session.scopes();
-        let inner = scopes
-            .tool_of(self.id())
+        let inner = session
+            .tool_token(self.id())
             .or_else(|| session.commands().called_off(self.id()))
             .or_else(|| scopes.turn());
         inner.unwrap_or_else(|| session.scope().token())
@@ -153,7 +153,7 @@ impl CancellationFactory for Host {
         let token = match scope {
             Scope::Session => Some(session.scope().token()),
             Scope::Turn => session.scopes().turn(),
-            Scope::Tool => session.scopes().tool_of(self.id()),
+            Scope::Tool => session.tool_token(self.id()),
         };
         token.map_or_else(|| self.not_ready("cancellation"), Ok)
     }

@@ -106,12 +106,15 @@ impl WorkspaceInfo for Host {
 
     fn correlation_id(&self) -> Result<Option<String>> {
         self.alive("workspace")?;
-        Ok(self.link().get().and_then(|session| session.turn_id()))
+        Ok(self
+            .link()
+            .here(self.id())
+            .and_then(|session| session.turn_id()))
     }
 
     fn session_id(&self) -> Result<String> {
         self.alive("workspace")?;
-        match self.link().get() {
+        match self.link().here(self.id()) {
             Some(session) => Ok(session.id().to_owned()),
             None => self.not_ready("workspace"),
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::confidential;
-use crate::environment::Environment;
+use crate::environment::{EmbeddedPlugin, Environment};
 use crate::redact::Confidential;
 use crate::settings::ContextSettings;
 
@@ -23,6 +23,8 @@ pub struct Terms {
     pub(crate) confidential: Vec<Confidential>,
     /// The other values there, which must not appear in a request.
     pub(crate) private: Vec<Confidential>,
+    /// The plugins that the program carries.
+    pub(crate) carried: Vec<EmbeddedPlugin>,
 }
 
 impl Default for Terms {
@@ -39,6 +41,7 @@ impl Terms {
             system_prompt: Some(ground.places.global_root.join("system.md")),
             confidential: found.secret,
             private: found.private,
+            carried: ground.bundled.clone(),
             ..Self::set(&ContextSettings::of(&ground.settings))
         }
     }
@@ -52,6 +55,7 @@ impl Terms {
             system_prompt: None,
             confidential: Vec::new(),
             private: Vec::new(),
+            carried: Vec::new(),
         }
     }
 }

@@ -9,6 +9,7 @@ use stud_contract_session_store::Durability;
 
 use super::Session;
 use super::audit_recovery::{self, RESTARTED};
+use super::child_recovery;
 use crate::ledger::{Draft, OpenPrompt};
 use crate::platform;
 use crate::recorder::Recorder;
@@ -57,10 +58,14 @@ impl Session {
         if drafts.is_empty() && unsaved_turn.is_none() {
             return;
         }
-        let books = self.books.clone();
+        let (books, session) = (self.books.clone(), self.this.clone());
         let then = move |written: Result<u64>| {
             if written.is_ok() {
                 audit_abandoned(&books, &left.prompts);
+                let aborted = child_recovery::abort(&books);
+                if let Some(session) = session.upgrade() {
+                    session.remember_crashed(aborted);
+                }
                 for turn_id in left.turns.iter().chain(&unsaved_turn) {
                     audit_recovery::finish(&books, turn_id);
                 }

@@ -184,7 +184,8 @@ impl Session {
     /// The call of a tool is over. If it said that the answer may come later, the prompt it waited for stays open.
     pub(crate) fn tool_is_done(&self, ext_id: &str, tool_call_id: &str, returned: Option<&Value>) {
         let may_come_later = |value: &Value| value["pending"] == true && value["queued"] == true;
-        if returned.is_some_and(may_come_later) {
+        // Nothing can be said to a child session later.
+        if returned.is_some_and(may_come_later) && !self.is_child() {
             let inbox = self.this.clone();
             self.prompts
                 .detach(&self.books, ext_id, tool_call_id, inbox);

@@ -108,7 +108,7 @@ fn found(config: SessionConfig, past: ResumedState, resumed: bool) -> Result<Arc
     let prompt_registry = Arc::default();
     let resource_registry = Arc::default();
     let session = Arc::new_cyclic(|this: &Weak<Session>| Session {
-        mcp: Mcp::new(
+        mcp: Arc::new(Mcp::new(
             config.mcp,
             McpPorts {
                 books: books.clone(),
@@ -121,7 +121,10 @@ fn found(config: SessionConfig, past: ResumedState, resumed: bool) -> Result<Arc
                 around: this.clone(),
                 yolo: config.rules.yolo,
             },
-        ),
+        )),
+        lineage: None,
+        subagents: Arc::default(),
+        crashed: Mutex::default(),
         facts,
         books,
         store: config.store,
@@ -237,6 +240,7 @@ impl Session {
             });
         }
         self.publish_state(&resumed);
+        self.tell_crashed();
         let bytes = self.snapshot_bytes();
         if bytes > SNAPSHOT_BUDGET {
             self.over_budget(BudgetSite::PreHydration, bytes);

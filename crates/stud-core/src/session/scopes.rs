@@ -39,6 +39,14 @@ impl Scopes {
         }
     }
 
+    /// The scopes of a child session, which end with `session` and end nothing above it.
+    pub(super) fn of_child(session: CancellationSource) -> Self {
+        Self {
+            session,
+            open: Mutex::default(),
+        }
+    }
+
     pub(super) fn session(&self) -> &CancellationSource {
         &self.session
     }
@@ -134,12 +142,19 @@ impl Scopes {
         turn.is_some()
     }
 
-    /// The token of the newest call that `ext_id` serves.
-    pub(crate) fn tool_of(&self, ext_id: &str) -> Option<CancellationToken> {
+    /// The newest call that `ext_id` serves, by its id, and its scope.
+    pub(super) fn newest_of(&self, ext_id: &str) -> Option<(String, CancellationSource)> {
         let open = lock(&self.open);
         let of_plugin = open.tools.iter().filter(|((owner, _), _)| owner == ext_id);
         // Ids are in the order they were made.
         let newest = of_plugin.max_by(|((_, one), _), ((_, other), _)| one.cmp(other));
-        newest.map(|(_, call)| call.scope.token())
+        newest.map(|((_, id), call)| (id.clone(), call.scope.clone()))
+    }
+
+    /// The scope of one call that `ext_id` serves, while it runs.
+    pub(super) fn tool(&self, ext_id: &str, tool_call_id: &str) -> Option<CancellationSource> {
+        let key = (ext_id.to_owned(), tool_call_id.to_owned());
+        let open = lock(&self.open);
+        open.tools.get(&key).map(|call| call.scope.clone())
     }
 }

@@ -228,6 +228,7 @@ impl Session {
             from
         };
         self.inputs.close();
+        self.end_children();
         self.prompts.close();
         self.scopes.session().cancel();
         self.mcp.close();
@@ -287,7 +288,7 @@ impl Session {
 }
 
 /// Waits until the condition holds, at most as long as the limit says.
-fn wait_until(holds: impl Fn() -> bool, limit: Duration) {
+pub(super) fn wait_until(holds: impl Fn() -> bool, limit: Duration) {
     let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
     let began = platform::ticks();
     while !holds() && platform::ticks() - began < limit {
@@ -478,12 +479,15 @@ impl Turn {
             .audit("Turn", Some("TurnStarted"), &self.id, payload);
         session.metrics.turn_began(platform::now());
         self.publish(&told);
-        let active = SessionActive {
-            from,
-            to: State::Active,
-            trigger: Trigger::Turn.told(from),
-        };
-        self.publish(&active);
+        // The states that are told are those of the session that a person works in.
+        if !session.is_child() {
+            let active = SessionActive {
+                from,
+                to: State::Active,
+                trigger: Trigger::Turn.told(from),
+            };
+            self.publish(&active);
+        }
         Ok(())
     }
 
@@ -511,6 +515,8 @@ impl Turn {
         };
         session.scopes.end_turn();
         let saved = match ended {
+            // A child is never resumed, so its transcript is all that is kept.
+            Ok(_) if session.is_child() => return Ok(()),
             Ok(_) => session.save(false).await,
             Err(error) => Err(error),
         };

@@ -30,6 +30,7 @@ mod parlor;
 
 mod answering;
 mod calling_off;
+mod children;
 mod coming_and_going;
 mod detaching;
 mod recording;

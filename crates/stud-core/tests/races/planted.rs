@@ -3,11 +3,23 @@
 use stud_core::Fault;
 
 use crate::explore::finds;
-use crate::{answering, calling_off, coming_and_going, detaching, granting, hearing, living};
+use crate::{
+    answering, calling_off, children, coming_and_going, detaching, granting, hearing, living,
+};
 
 #[test]
 fn a_second_winner_is_noticed() {
     finds(Fault::TwoWinners, calling_off::time_runs_out);
+}
+
+#[test]
+fn a_second_outcome_of_a_childs_prompt_is_noticed() {
+    finds(Fault::TwoWinners, children::parent_cancelled);
+}
+
+#[test]
+fn a_childs_prompt_that_is_left_in_the_line_is_noticed() {
+    finds(Fault::LineStands, children::child_cancelled);
 }
 
 #[test]

@@ -98,6 +98,18 @@ pub enum Deed {
     ///
     /// For `cancel`.
     CancelTurn {},
+    /// Tells which child sessions run: `{agents: [{subagentId, parentSessionId, depth, label, state, awaits, providerId,
+    /// modelId, envelope}]}`, oldest first. `awaits` is the kind of the prompt a child waits for, or null.
+    ///
+    /// For `agents`, like the one that follows.
+    ListAgents {},
+    /// Cancels a child session and everything below it, and nothing above: `{cancelled: true, subagentId}`.
+    ///
+    /// Fails with `ToolTerminal/NotFound` for an id, or the beginning of one, that no running child or more than one has.
+    CancelAgent {
+        /// Its id, or the beginning of it.
+        subagent_id: String,
+    },
     /// Loads a plugin anew, as its `reloadBehavior` says: `{extId, phase, at}`. Without an id all that can be:
     /// `{loaded, disabled, refused, deferred, revisionId}`.
     ///
@@ -158,6 +170,8 @@ impl Deed {
             Self::SaveAndClose { .. } => "saveAndClose",
             Self::Leave {} => "leave",
             Self::CancelTurn {} => "cancelTurn",
+            Self::ListAgents {} => "listAgents",
+            Self::CancelAgent { .. } => "cancelAgent",
             Self::Reload { .. } => "reload",
             Self::AttachMachine { .. } => "attachMachine",
             Self::DetachMachine {} => "detachMachine",
@@ -182,6 +196,7 @@ impl Deed {
             Self::SaveAndClose { .. } => &["save-and-close"],
             Self::Leave {} => &["exit"],
             Self::CancelTurn {} => &["cancel"],
+            Self::ListAgents {} | Self::CancelAgent { .. } => &["agents"],
             Self::Reload { .. } => &["reload"],
             Self::AttachMachine { .. } | Self::DetachMachine {} | Self::MachineStatus {} => &["sm"],
             Self::Health { .. } => &["health"],
@@ -232,6 +247,11 @@ mod tests {
             ),
             (json!({"deed": "leave"}), "exit"),
             (json!({"deed": "cancelTurn"}), "cancel"),
+            (json!({"deed": "listAgents"}), "agents"),
+            (
+                json!({"deed": "cancelAgent", "subagentId": "0192"}),
+                "agents",
+            ),
             (json!({"deed": "reload", "extId": "a"}), "reload"),
             (json!({"deed": "reload"}), "reload"),
             (json!({"deed": "attachMachine", "id": "a"}), "sm"),

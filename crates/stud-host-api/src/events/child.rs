@@ -91,6 +91,12 @@ core_events! {
     Info SubagentCompleted {
         /// How deep the child session is.
         depth: u32,
+        /// The tokens it has sent to its model, with those of its own children.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        input_tokens: Option<u64>,
+        /// The tokens it has received, with those of its own children.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        output_tokens: Option<u64>,
         /// The orchestrator's session.
         parent_session_id: String,
         /// The SHA-256 of the result.
@@ -106,6 +112,12 @@ core_events! {
         correlation_id: String,
         /// How deep the child session is.
         depth: u32,
+        /// The tokens it has sent to its model, with those of its own children.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        input_tokens: Option<u64>,
+        /// The tokens it has received, with those of its own children.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        output_tokens: Option<u64>,
         /// The orchestrator's session.
         parent_session_id: String,
         /// What was asked for.
@@ -118,6 +130,12 @@ core_events! {
     Info SubagentAborted {
         /// How deep the child session is.
         depth: u32,
+        /// The tokens it has sent to its model, with those of its own children.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        input_tokens: Option<u64>,
+        /// The tokens it has received, with those of its own children.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        output_tokens: Option<u64>,
         /// The orchestrator's session.
         parent_session_id: String,
         /// Why: a word of [`AbortReason`](crate::session::AbortReason).

@@ -18,7 +18,9 @@ use stud_host_api::interaction::Availability;
 use stud_host_api::metrics::{RuntimeSnapshot, SnapshotHandler, TokenHandler};
 use stud_host_api::prompt::Prompt;
 use stud_host_api::resource::{Resource, ResourceRef};
-use stud_host_api::session::{SecurityMode, SessionRecord, SlotValue, TranscriptRecord};
+use stud_host_api::session::{
+    ChildOutcome, OpenChild, SecurityMode, SessionRecord, SlotValue, TranscriptRecord,
+};
 
 use super::clock;
 use super::script::Script;
@@ -73,6 +75,10 @@ pub(crate) struct Record {
     pub(crate) performed: Vec<Deed>,
     /// What comes of it, one after the other.
     pub(crate) outcomes: VecDeque<Result<Value>>,
+    /// The child sessions that the plugin asked for.
+    pub(crate) children: Vec<OpenChild>,
+    /// How they end, one after the other.
+    pub(crate) child_outcomes: VecDeque<Result<ChildOutcome>>,
     pub(crate) snapshot: Arc<RuntimeSnapshot>,
     pub(crate) snapshot_handlers: Vec<(u64, Arc<SnapshotHandler>)>,
     pub(crate) token_handlers: Vec<(u64, Arc<TokenHandler>)>,
@@ -138,6 +144,8 @@ impl Record {
             dispatched: Vec::new(),
             performed: Vec::new(),
             outcomes: VecDeque::new(),
+            children: Vec::new(),
+            child_outcomes: VecDeque::new(),
             snapshot: Arc::default(),
             snapshot_handlers: Vec::new(),
             token_handlers: Vec::new(),

@@ -12,6 +12,9 @@ use crate::setup;
 /// As much of a payload as fits beside the rest; `--json` has all of it.
 const SHOWN: usize = 160;
 
+/// Nothing is indented further than what happened in a child of this depth.
+const DEEPEST: u32 = 8;
+
 pub(crate) fn run(asked: &AuditShow, output: &Output) -> Verdict {
     let kept = audit::find(&setup::places()?.global_root, &asked.session)?;
     let query = AuditQuery {
@@ -91,10 +94,13 @@ fn show(record: &AuditRecord, step: &Step, output: &Output) -> Result<(), Diagno
         Some(child) => format!("{} in {child}", record.actor),
         None => record.actor.clone(),
     };
+    // What happened in a child session stands one step further in than what happened in the one that opened it.
+    let depth = record.depth.map_or(0, |depth| depth.min(DEEPEST));
+    let indent = "│ ".repeat(usize::try_from(depth).unwrap_or_default());
     let payload = Value::Object(record.payload.clone()).to_string();
     let seq = format!("{seq:>5}");
     output.line(format!(
-        "{}  {}  {}  {}  {}  {}",
+        "{}  {}  {indent}{}  {}  {}  {}",
         if step.reason.is_some() {
             output.red(&seq)
         } else {

@@ -15,6 +15,9 @@ pub(crate) enum SessionsVerb {
     Show {
         /// The session's id, or its first characters.
         session: String,
+        /// Show its subagents too: what each was allowed, how it ended, and what was said in it.
+        #[arg(long)]
+        tree: bool,
     },
     /// Make a new session that continues from a session, or from an earlier place in it.
     ///

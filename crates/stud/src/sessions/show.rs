@@ -2,20 +2,81 @@
 
 use serde_json::json;
 use stud_core::session::archive::{messages, records, summarize};
-use stud_core::stored_sessions::StoredSessions;
+use stud_core::stored_sessions::{StoredChild, StoredSessions};
 use stud_diagnostics::{Diagnostic, printable, printable_text};
 
-use super::speech::conversation;
+use super::speech::{conversation, speech};
 use crate::output::{Outcome, Output, Verdict, told};
 
-pub(super) fn run(shelf: &StoredSessions, word: &str, output: &Output) -> Verdict {
+/// Nothing is indented further than a subagent of this depth.
+const DEEPEST: usize = 8;
+
+pub(super) fn run(shelf: &StoredSessions, word: &str, tree: bool, output: &Output) -> Verdict {
     let id = shelf.find(word)?;
     if output.is_json() {
         documents(shelf, &id, output)?;
     } else {
         show(shelf, &id, output)?;
     }
+    if tree {
+        let children = shelf.children(&id)?;
+        for child in &children {
+            if output.is_json() {
+                output.document(&json!({ "subagent": child }))?;
+            }
+        }
+        if !output.is_json() {
+            below(&id, &children, output);
+        }
+    }
     Ok(Outcome::Done)
+}
+
+/// The children of a session, each with its own below it.
+fn below(parent: &str, children: &[StoredChild], output: &Output) {
+    let own = children
+        .iter()
+        .filter(|child| child.parent_session_id == parent);
+    for child in own {
+        show_child(child, output);
+        below(&child.subagent_id, children, output);
+    }
+}
+
+fn show_child(child: &StoredChild, output: &Output) {
+    let depth = usize::try_from(child.depth).unwrap_or(1);
+    let indent = "    ".repeat(depth.min(DEEPEST));
+    let label = child.label.as_deref().unwrap_or("subagent");
+    let state = match &child.reason {
+        Some(reason) => format!("{}: {reason}", child.state),
+        None => child.state.to_owned(),
+    };
+    let tools = match &*child.envelope {
+        [] => "no tools unasked".to_owned(),
+        tools => tools.join(", "),
+    };
+    output.line(format!(
+        "\n{indent}{}  {}, depth {}, {}",
+        output.bold(&printable(label)),
+        printable(&child.subagent_id),
+        child.depth,
+        printable(&state),
+    ));
+    let mut facts = format!("{} of {}; {tools}", child.model_id, child.provider_id);
+    if let (Some(sent), Some(received)) = (child.input_tokens, child.output_tokens) {
+        facts.push_str(&format!("; {sent} tokens in, {received} out"));
+    }
+    output.line(format!("{indent}{}", output.dim(&printable(&facts))));
+    for speech in child.records.iter().cloned().filter_map(speech) {
+        let who = match speech.who.as_str() {
+            "you" => "task",
+            who => who,
+        };
+        output.line(format!("{indent}  {}", output.bold(&printable(who))));
+        for line in printable_text(&speech.text).lines() {
+            output.line(format!("{indent}    {line}"));
+        }
+    }
 }
 
 /// Every record on a line of its own, or every message where there are no records.

@@ -36,7 +36,7 @@ pub(super) fn conversation<'a>(
 }
 
 /// What a record says, if it says anything to a reader.
-fn speech(record: TranscriptRecord) -> Option<Speech> {
+pub(super) fn speech(record: TranscriptRecord) -> Option<Speech> {
     let TranscriptRecord { seq, payload, .. } = record;
     let text = |member: &str| payload[member].as_str().unwrap_or_default().to_owned();
     let said = |who: &str, text: String, is_data: bool| {

@@ -14,39 +14,58 @@ use crate::escape;
 /// How many subagents are known by name.
 const KNOWN: usize = 64;
 
-/// The names that were given to subagents, by id.
+/// How much of an id is shown.
+const SHORT: usize = 8;
+
+/// What is known of subagents besides their ids.
 #[derive(Debug, Default)]
-pub(crate) struct Names(Mutex<VecDeque<(String, String)>>);
+pub(crate) struct Names(Mutex<VecDeque<Known>>);
+
+#[derive(Debug)]
+struct Known {
+    id: String,
+    label: Option<String>,
+    depth: u32,
+}
 
 impl Names {
-    /// Remembers the name a subagent was given when it was asked for.
+    /// Remembers the name a subagent was given when it was asked for, and how deep it is.
     pub(crate) fn learn(&self, payload: &Payload) {
-        if let Payload::ApproveSubagentEnvelope(envelope) = payload
-            && let Some(label) = &envelope.label
-        {
+        if let Payload::ApproveSubagentEnvelope(envelope) = payload {
             let mut known = self.lock();
             if known.len() == KNOWN {
                 known.pop_front();
             }
-            known.push_back((envelope.subagent_id.clone(), label.clone()));
+            known.push_back(Known {
+                id: envelope.subagent_id.clone(),
+                label: envelope.label.clone(),
+                depth: envelope.depth,
+            });
         }
     }
 
-    /// Names a subagent on one line, by its id and by the name it was given.
+    /// Names a subagent on one line: the beginning of its id, the name it was given and its depth.
     pub(crate) fn chip(&self, subagent_id: &str) -> String {
         let known = self.lock();
-        let label = known.iter().rev().find(|(id, _)| id == subagent_id);
-        let id = escape::line(subagent_id);
-        match label {
-            Some((_, label)) => format!("[subagent {} {id}]", escape::line(label)),
-            None => format!("[subagent {id}]"),
-        }
+        let known = known.iter().rev().find(|known| known.id == subagent_id);
+        let id = short(subagent_id);
+        let Some(Known { label, depth, .. }) = known else {
+            return format!("[subagent {id}]");
+        };
+        let label = label.as_deref().map(|label| escape::line(label) + " ");
+        format!("[subagent {id} {}depth {depth}]", label.unwrap_or_default())
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<(String, String)>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Known>> {
         // A list of names is whole whatever panicked while it was held.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The first characters of an id.
+fn short(id: &str) -> String {
+    let short: String = id.chars().take(SHORT).collect();
+    escape::line(&short)
 }
 
 /// Everything a person has to know before they answer.
@@ -157,11 +176,14 @@ fn child_session(envelope: &ApproveSubagentEnvelope) -> String {
         .label
         .as_deref()
         .map(|label| format!("{} ", escape::line(label)));
-    let tools = envelope.requested_envelope.join(", ");
+    let tools = match &*envelope.requested_envelope {
+        [] => "none".to_owned(),
+        tools => tools.join(", "),
+    };
     format!(
         "Start the subagent {}{}?{}\n  tools it may use unasked: {}\n  model: {} of {}\n  depth: {}",
         name.unwrap_or_default(),
-        escape::line(&envelope.subagent_id),
+        short(&envelope.subagent_id),
         quoted(&envelope.prompt_summary),
         escape::line(&tools),
         escape::line(&envelope.model.model_id),
@@ -279,16 +301,20 @@ mod tests {
     #[test]
     fn a_subagent_is_named_by_id_and_by_name() {
         let names = Names::default();
-        assert_eq!(names.chip("a1"), "[subagent a1]");
+        assert_eq!(names.chip("0192f0c1-a1"), "[subagent 0192f0c1]");
         for label in ["old", "tester\n"] {
-            let (subagent_id, label) = ("a1".to_owned(), Some(label.to_owned()));
+            let (subagent_id, label) = ("0192f0c1-a1".to_owned(), Some(label.to_owned()));
             let envelope = ApproveSubagentEnvelope {
                 subagent_id,
                 label,
+                depth: 1,
                 ..ApproveSubagentEnvelope::default()
             };
             names.learn(&envelope.into());
         }
-        assert_eq!(names.chip("a1"), "[subagent tester\\n a1]");
+        assert_eq!(
+            names.chip("0192f0c1-a1"),
+            "[subagent 0192f0c1 tester\\n depth 1]"
+        );
     }
 }

@@ -5,7 +5,7 @@ use stud_host_api::audit::AuditRecord;
 use stud_host_api::commands::{CommandArgs, Deed};
 use stud_host_api::context::{Compacting, ContextFragment};
 use stud_host_api::events::{Event, LogEntry};
-use stud_host_api::session::{SessionRecord, SlotValue};
+use stud_host_api::session::{OpenChild, SessionRecord, SlotValue};
 
 use super::FakeHost;
 
@@ -119,5 +119,12 @@ impl FakeHost {
         /// assert!(FakeHost::new().performed().is_empty());
         /// ```
         performed -> Vec<Deed>;
+        /// The child sessions that the plugin asked for.
+        ///
+        /// ```
+        /// # use stud_sdk::testing::FakeHost;
+        /// assert!(FakeHost::new().children().is_empty());
+        /// ```
+        children -> Vec<OpenChild>;
     }
 }

@@ -11,7 +11,7 @@ use stud_host_api::context::Compacted;
 use stud_host_api::interaction::Availability;
 use stud_host_api::prompt::Prompt;
 use stud_host_api::resource::{Resource, ResourceRef};
-use stud_host_api::session::{SecurityMode, SlotValue, TranscriptRecord};
+use stud_host_api::session::{ChildOutcome, SecurityMode, SlotValue, TranscriptRecord};
 
 use super::FakeHost;
 use crate::testing::record::Record;
@@ -229,6 +229,16 @@ impl FakeHost {
         /// # Ok::<(), stud_sdk::Error>(())
         /// ```
         performs(outcome: Result<Value>) |record, outcome| record.outcomes.push_back(outcome);
+        /// Says how the next child session ends that the plugin opens. Only the bundled `delegate` tool may open any.
+        ///
+        /// ```
+        /// # use stud_sdk::host::session::{AbortReason, ChildOutcome};
+        /// # use stud_sdk::testing::FakeHost;
+        /// let (subagent_id, detail) = (None, None);
+        /// let reason = AbortReason::DepthExceeded;
+        /// let host = FakeHost::new().opens_child(Ok(ChildOutcome::Aborted { subagent_id, reason, detail }));
+        /// ```
+        opens_child(outcome: Result<ChildOutcome>) |record, outcome| record.child_outcomes.push_back(outcome);
         /// Fills the plugin's state slot.
         ///
         /// ```

@@ -1,6 +1,7 @@
 //! Services that leave a trace: events, audit, session.
 
 use stud_contract_meta::Result;
+use stud_host_api::BoxFuture;
 use stud_host_api::Severity;
 use stud_host_api::audit::{
     ActiveSubagent, AuditEvent, AuditLogger, AuditQuery, AuditRecord, is_core_class,
@@ -8,11 +9,11 @@ use stud_host_api::audit::{
 use stud_host_api::events::{
     Event, EventPublisher, EventType, LogEntry, core_event_types, is_core_event,
 };
+use stud_host_api::refusal::{self, Phase};
 use stud_host_api::session::{
     Appended, ChildOutcome, OpenChild, Page, SessionAccessor, SessionRecord, SessionView,
     SlotValue, StateSlot, TranscriptRecord,
 };
-use stud_host_api::{BoxFuture, refusal};
 
 use super::super::clock;
 use super::super::record::SESSION;
@@ -159,11 +160,19 @@ impl SessionAccessor for Services {
         Ok(Box::new(Slot(self.clone())))
     }
 
-    fn open_child(&self, _child: OpenChild) -> BoxFuture<'_, Result<ChildOutcome>> {
-        ready(
-            self.open("session")
-                .and_then(|record| Err(refusal::open_child_forbidden(&record.plugin.ext_id))),
-        )
+    fn open_child(&self, child: OpenChild) -> BoxFuture<'_, Result<ChildOutcome>> {
+        ready(self.open("session").and_then(|mut record| {
+            let plugin = &record.plugin;
+            if plugin.kind.is_some() && plugin.ext_id != "delegate" {
+                return Err(refusal::open_child_forbidden(&plugin.ext_id));
+            }
+            record.children.push(child);
+            match record.child_outcomes.pop_front() {
+                Some(outcome) => outcome,
+                // How a child ends is said with `FakeHost::opens_child`.
+                None => Err(refusal::not_ready("session", Phase::Active)),
+            }
+        }))
     }
 }
 

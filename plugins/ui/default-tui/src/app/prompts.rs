@@ -13,11 +13,10 @@ use crate::text::row::{Look, joined, piece};
 impl App {
     /// Takes a prompt.
     pub(crate) fn prompt(&mut self, request: Request, now: Instant) {
-        if let Payload::ApproveSubagentEnvelope(envelope) = &request.payload
-            && let Some(label) = &envelope.label
-        {
-            self.names
-                .insert(envelope.subagent_id.clone(), label.clone());
+        if let Payload::ApproveSubagentEnvelope(envelope) = &request.payload {
+            let label = envelope.label.as_deref().map(|label| format!("{label} "));
+            let name = format!("{}depth {}", label.unwrap_or_default(), envelope.depth);
+            self.names.insert(envelope.subagent_id.clone(), name);
         }
         let kind = request.kind().as_str().to_owned();
         let line = one_line(&request.payload);
@@ -56,7 +55,7 @@ impl App {
         self.dialog_focus = false;
     }
 
-    /// Names a subagent: the first characters of its id, and the name it was given.
+    /// Names a subagent: the first characters of its id, the name it was given and its depth.
     pub(super) fn chip(&self, subagent_id: &str) -> String {
         let id: String = subagent_id.chars().take(8).collect();
         let label = self

@@ -366,5 +366,5 @@ fn a_subagent_is_named_in_its_questions() {
         default: None,
     }
     .into());
-    notes.wait_for("? [subagent finder a1] Sure?");
+    notes.wait_for("? [subagent a1 finder depth 1] Sure?");
 }
