@@ -266,3 +266,24 @@ fn the_list_of_trusted_projects_lies_in_no_project() {
     let output = stud.args(["trust", "--list"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
 }
+
+#[test]
+fn everything_that_takes_effect_is_listed_and_what_runs_comes_first() {
+    let world = World::new();
+    for number in 0..300 {
+        world.write(format!("project/.stud/aaa/note-{number}"), "");
+    }
+    install(
+        &world,
+        "good-tool",
+        "project/.stud/tools/zzz/libgood_tool.so",
+    );
+    world.write("project/.stud/mcp.json", "{}");
+    world.write("project/.stud/lib\u{a0}x.so", "");
+    let shown = world.stud(&["trust"]);
+    let at = |name: &str| shown.stdout.find(name).unwrap_or_else(|| panic!("{name}"));
+    assert!(at("tools/zzz/libgood_tool.so") < at("aaa/note-0"));
+    assert!(at("mcp.json") < at("aaa/note-0"));
+    assert!(at("lib\\u{a0}x.so") < at("aaa/note-0"));
+    assert!(at("aaa/note-299") < at("3 that run code or say what is run, 300 others"));
+}

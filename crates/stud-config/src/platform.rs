@@ -168,12 +168,27 @@ pub fn replace_file(
         if durability == Durability::Synced {
             file.sync_all()?;
         }
-        std::fs::rename(&temporary, path)
+        std::fs::rename(&temporary, path)?;
+        if durability == Durability::Synced {
+            sync_names(folder)?;
+        }
+        Ok(())
     })();
     if written.is_err() {
         let _ = std::fs::remove_file(&temporary);
     }
     written
+}
+
+/// Returns once the names in a folder survive the loss of power. A file system that cannot promise that is used without.
+fn sync_names(folder: &Path) -> io::Result<()> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
+            Ok(())
+        }
+        synced => synced,
+    }
 }
 
 /// Makes a new file beside `path`, under a unique name.
@@ -203,6 +218,11 @@ fn temporary_beside(
 pub fn alone<T>(lock: &Path, work: impl FnOnce() -> T) -> io::Result<T> {
     if let Some(folder) = lock.parent() {
         std::fs::create_dir_all(folder)?;
+    }
+    // Opening a pipe would wait for a reader, perhaps for ever.
+    if std::fs::metadata(lock).is_ok_and(|found| !found.is_file()) {
+        let why = format!("`{}` is not a file", lock.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     let file = File::options()
         .write(true)

@@ -1,5 +1,7 @@
 //! `stud trust`: decide whether a project's plugins and settings may be used.
 
+mod listing;
+
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -11,6 +13,8 @@ use stud_diagnostics::{Diagnostic, printable};
 use crate::cli::Trust;
 use crate::output::{Outcome, Output, Verdict, told};
 use crate::setup;
+
+pub(crate) use listing::Listing;
 
 pub(crate) fn run(asked: &Trust, output: &Output) -> Verdict {
     let places = setup::places()?;
@@ -43,8 +47,19 @@ pub(crate) fn run(asked: &Trust, output: &Output) -> Verdict {
         Decision::Declined => revoke(&places)?,
     };
     if output.is_json() {
-        output.document(&json!({ "canonicalPath": folder, "decision": decision }))?;
+        let mut document = json!({ "canonicalPath": folder, "decision": decision });
+        if decision == Decision::Trusted {
+            let Listing {
+                executable, others, ..
+            } = Listing::of(&folder);
+            document["executable"] = json!(executable);
+            document["others"] = json!(others);
+        }
+        output.document(&document)?;
     } else {
+        if decision == Decision::Trusted {
+            output.line(Listing::of(&folder).text().trim_end());
+        }
         let folder = folder.to_string_lossy();
         let folder = printable(&folder);
         output.line(match decision {

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod text;
+pub mod campaign;
 pub mod example;
 
 use std::collections::BTreeSet;

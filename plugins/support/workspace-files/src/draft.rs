@@ -10,7 +10,7 @@ use rustix::io::{Errno, write};
 use stud_sdk::{Cx, Error, ErrorExt, Result};
 
 use crate::failure::{busy, os};
-use crate::root::identity;
+use crate::own::identity;
 use crate::target::Target;
 
 /// How many names are tried for a draft.

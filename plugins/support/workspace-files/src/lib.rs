@@ -11,10 +11,11 @@
 //! it has to look at every directory anyway.
 //!
 //! **Nothing in stud's home or below any `.stud` is read or written.** Settings never reach a model, and no tool call
-//! widens what tool calls may do. The home and the `.stud` of the workspace are known by device and inode, wherever they
-//! lie, so another name for one does not help; a `.stud` further down is known by its name.
+//! widens what tool calls may do. The home, the `.stud` of the workspace and the folders of all projects that a person has
+//! decided about are known by device and inode, wherever they lie, and so is what links directly in them lead to; another
+//! name for one does not help. Any other `.stud` further down is known by its name.
 //!
-//! A hard link to a file directly in one of these two folders is not read either, as it is the same file. Hard links to
+//! A hard link to a file directly in one of these folders is not read either, as it is the same file. Hard links to
 //! files further down in them, and to files outside the workspace, are beyond both promises: the system does not tell
 //! which other names a file has.
 //!
@@ -24,6 +25,7 @@
 mod failure;
 mod place;
 mod workspace;
+mod own;
 mod root;
 mod text;
 mod contents;

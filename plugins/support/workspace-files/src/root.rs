@@ -1,18 +1,16 @@
 //! The way to a place: one directory after the other, and never out.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::path::{Component, Path};
+use std::sync::Arc;
 
-use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, Stat, fstat, mkdirat, openat, readlinkat, stat, statat,
-};
+use rustix::fs::{CWD, Mode, OFlags, fstat, mkdirat, openat, readlinkat};
 use rustix::io::Errno;
 
 use crate::failure::Trouble;
+use crate::own::{Own, identity};
 use crate::workspace::{PRIVATE_NAME, Workspace, is_private};
 
 /// As many links as Linux follows in one path.
@@ -34,56 +32,12 @@ const FILE: OFlags = OFlags::NONBLOCK
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// Which directory or file it is, by whatever name. The numbers are of other types on other systems.
-pub(crate) type Identity = (i128, i128);
-
-pub(crate) fn identity(stat: &Stat) -> Identity {
-    (i128::from(stat.st_dev), i128::from(stat.st_ino))
-}
-
 /// The workspace, opened for one call.
 #[derive(Debug)]
 pub(crate) struct Root<'w> {
     workspace: &'w Workspace,
     top: Arc<OwnedFd>,
-    private: Vec<Identity>,
-    kept: Arc<Kept>,
-}
-
-/// The files directly in stud's folders, such as its settings and secrets, to know a second name of one.
-#[derive(Debug)]
-pub(crate) struct Kept {
-    folders: [PathBuf; 2],
-    /// Looked up when a file with several names is met, which is rare.
-    files: OnceLock<Vec<Identity>>,
-}
-
-impl Kept {
-    fn of(workspace: &Workspace) -> Arc<Self> {
-        Arc::new(Self {
-            folders: [
-                workspace.global().to_path_buf(),
-                workspace.root().join(PRIVATE_NAME),
-            ],
-            files: OnceLock::new(),
-        })
-    }
-
-    fn holds(&self, stat: &Stat) -> bool {
-        stat.st_nlink > 1 && self.files().contains(&identity(stat))
-    }
-
-    fn files(&self) -> &[Identity] {
-        self.files.get_or_init(|| {
-            let entries = self
-                .folders
-                .iter()
-                .filter_map(|folder| fs::read_dir(folder).ok());
-            let entries = entries.flatten().filter_map(Result::ok);
-            let stats = entries.filter_map(|entry| stat(entry.path()).ok());
-            stats.map(|stat| identity(&stat)).collect()
-        })
-    }
+    own: Arc<Own>,
 }
 
 /// A directory on the way, and what it is called in the one before it.
@@ -117,17 +71,11 @@ impl<'w> Root<'w> {
         if workspace.is_private() {
             return Err(Trouble::Private);
         }
-        // An absolute path is looked at as it is, so the home is known wherever it lies and by whatever name.
-        let private = [Path::new(PRIVATE_NAME), workspace.global()]
-            .into_iter()
-            .filter_map(|path| statat(&top, path, AtFlags::empty()).ok())
-            .map(|stat| identity(&stat))
-            .collect();
+        let project = workspace.root().join(PRIVATE_NAME);
         Ok(Self {
             workspace,
             top: Arc::new(top),
-            private,
-            kept: Kept::of(workspace),
+            own: Arc::new(Own::of(workspace.global(), project)),
         })
     }
 
@@ -149,9 +97,9 @@ impl<'w> Root<'w> {
         })
     }
 
-    /// The files that no second name makes readable.
-    pub(crate) fn kept(&self) -> &Arc<Kept> {
-        &self.kept
+    /// What no other name makes readable.
+    pub(crate) fn own(&self) -> &Arc<Own> {
+        &self.own
     }
 
     /// Opens a directory below another to look into it; None if it is stud's own.
@@ -161,10 +109,7 @@ impl<'w> Root<'w> {
     }
 
     fn is_private(&self, directory: &OwnedFd) -> Result<bool, Errno> {
-        if self.private.is_empty() {
-            return Ok(false);
-        }
-        Ok(self.private.contains(&identity(&fstat(directory)?)))
+        Ok(self.own.has_directory(&identity(&fstat(directory)?)))
     }
 }
 
@@ -179,7 +124,7 @@ impl Spot {
         let (Some(directory), Some(name)) = (self.directory(), &self.name) else {
             return Err(Errno::ISDIR.into());
         };
-        open_file(directory, name, Some(&root.kept))
+        open_file(directory, name, Some(&root.own))
     }
 
     /// Opens the directory that is there to look into it.
@@ -196,7 +141,7 @@ impl Spot {
 pub(crate) fn open_file(
     directory: BorrowedFd<'_>,
     name: &OsStr,
-    kept: Option<&Kept>,
+    own: Option<&Own>,
 ) -> Result<OwnedFd, Trouble> {
     let opened = openat(directory, name, OFlags::RDONLY | FILE, Mode::empty());
     let file = opened.map_err(|errno| match errno {
@@ -206,8 +151,8 @@ pub(crate) fn open_file(
         Errno::NXIO | Errno::OPNOTSUPP => Trouble::Os(Errno::NXIO),
         errno => Trouble::Os(errno),
     })?;
-    match kept {
-        Some(kept) if kept.holds(&fstat(&file)?) => Err(Trouble::Private),
+    match own {
+        Some(own) if own.has_file(&fstat(&file)?) => Err(Trouble::Private),
         _ => Ok(file),
     }
 }

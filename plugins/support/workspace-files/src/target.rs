@@ -10,8 +10,9 @@ use stud_sdk::Result;
 
 use crate::contents::Contents;
 use crate::failure::{Trouble, invalid, missing, os};
+use crate::own::{Identity, Own, identity};
 use crate::place::Place;
-use crate::root::{Absent, Identity, Kept, Root, identity, open_file};
+use crate::root::{Absent, Root, open_file};
 use crate::workspace::Workspace;
 
 /// A file that is to be written: a name in a directory that is held open.
@@ -21,7 +22,7 @@ pub struct Target {
     directory: Arc<OwnedFd>,
     directory_id: Identity,
     name: OsString,
-    kept: Arc<Kept>,
+    own: Arc<Own>,
 }
 
 impl Workspace {
@@ -35,8 +36,8 @@ impl Workspace {
         } else {
             Absent::Refuse
         };
-        let (spot, kept) = Root::open(self)
-            .and_then(|root| Ok((root.locate(place.parts(), absent)?, root.kept().clone())))
+        let (spot, own) = Root::open(self)
+            .and_then(|root| Ok((root.locate(place.parts(), absent)?, root.own().clone())))
             .map_err(|trouble| match trouble {
                 Trouble::Os(Errno::NOENT) => {
                     missing(path, format!("the directory of `{path}` does not exist"))
@@ -53,7 +54,7 @@ impl Workspace {
             directory,
             directory_id: identity(&stat),
             name,
-            kept,
+            own,
         })
     }
 }
@@ -93,6 +94,9 @@ impl Target {
             Err(errno) => return Err(os(&self.path, errno)),
         };
         match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile if self.own.has_file(&stat) => {
+                Err(Trouble::Private.about(&self.path, std::path::Path::new("")))
+            }
             FileType::RegularFile => Ok(Some(stat)),
             FileType::Directory => Err(os(&self.path, Errno::ISDIR)),
             _ => Err(invalid(
@@ -104,7 +108,7 @@ impl Target {
 
     /// Opens the file to read it.
     pub fn open(&self) -> Result<Contents> {
-        let file = open_file(self.directory(), &self.name, Some(&self.kept))
+        let file = open_file(self.directory(), &self.name, Some(&self.own))
             .map_err(|trouble| trouble.about(&self.path, std::path::Path::new("")))?;
         Contents::of(file, &self.path)
     }

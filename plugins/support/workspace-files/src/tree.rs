@@ -12,8 +12,9 @@ use stud_sdk::{Cx, Error, ErrorExt, Result};
 
 use crate::contents::Contents;
 use crate::failure::{Trouble, os};
+use crate::own::Own;
 use crate::place::Place;
-use crate::root::{Absent, Kept, Root, Spot, name_of, open_file};
+use crate::root::{Absent, Root, Spot, name_of, open_file};
 use crate::rules::Rules;
 use crate::text::shown;
 use crate::workspace::{Workspace, is_private};
@@ -71,7 +72,7 @@ pub struct Entry<'a> {
     directory: BorrowedFd<'a>,
     /// The directory that is looked through, as it was given.
     given: &'a str,
-    kept: &'a Kept,
+    own: &'a Own,
 }
 
 /// How looking through a tree ended.
@@ -154,7 +155,7 @@ impl Entry<'_> {
     /// Opens a file to read it.
     pub fn open(&self) -> Result<Contents> {
         let path = told(self.given, self.path);
-        let file = open_file(self.directory, self.name, Some(self.kept))
+        let file = open_file(self.directory, self.name, Some(self.own))
             .map_err(|trouble| trouble.about(&path, Path::new("")))?;
         Contents::of(file, &path)
     }
@@ -222,7 +223,7 @@ impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Visitor<'_, V> {
                     name: &item.name,
                     directory,
                     given: &self.tree.path,
-                    kept: self.tree.root.kept(),
+                    own: self.tree.root.own(),
                 })
             };
             self.path.pop();

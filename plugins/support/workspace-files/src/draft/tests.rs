@@ -4,6 +4,7 @@ use std::path::Path;
 use std::thread::ScopedJoinHandle;
 
 use rustix::fs::{CWD, mkfifoat};
+use stud_observed::campaign;
 use stud_sdk::host::cancellation::Scope;
 use stud_sdk::testing::FakeHost;
 use tempfile::TempDir;
@@ -276,7 +277,9 @@ fn a_directory_that_keeps_becoming_a_link_is_never_written_through() {
     fs::create_dir(&here).unwrap();
     symlink("../out", ground.path("way-out")).unwrap();
     while_swapping(&here, &ground.path("way-out"), || {
-        for _ in 0..300 {
+        let races = campaign::times(300, 3_000, 30_000);
+        campaign::figure("writes while a directory became a link", races);
+        for _ in 0..races {
             if let Err(error) = ground.write("swap/file", "mine") {
                 let expected = ["Forbidden", "NotFound", "ResourceBusy"];
                 assert!(expected.contains(&error.code()), "{error}");

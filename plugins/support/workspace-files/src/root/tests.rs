@@ -3,6 +3,7 @@ use std::io::Read as _;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
+use stud_observed::campaign;
 use tempfile::TempDir;
 
 use super::*;
@@ -229,6 +230,53 @@ fn a_nested_projects_folder_is_private_at_any_depth() {
 }
 
 #[test]
+fn the_folder_of_a_nested_project_is_private_wherever_its_link_leads() {
+    let ground = Ground::new();
+    fs::create_dir_all(ground.path("w/src/deep/config")).unwrap();
+    fs::write(ground.path("w/src/deep/config/mcp.json"), "{}").unwrap();
+    ground.link("config", "src/deep/.stud");
+    assert_eq!(ground.read("src/deep/config/mcp.json").as_deref(), Ok("{}"));
+    let decided = ground.path("w/src/deep/config").canonicalize().unwrap();
+    let entry =
+        stud_sdk::json!({"canonicalPath": decided, "decision": "trusted", "schemaVersion": 1});
+    for list in [
+        stud_sdk::json!({"entries": [entry]}),
+        stud_sdk::json!([decided]),
+    ] {
+        fs::write(ground.path("w/home/trust.json"), list.to_string()).unwrap();
+        for names in ["src/deep/config/mcp.json", "src/deep/config/mcp-trust.json"] {
+            assert_eq!(ground.read(names), Err(Trouble::Private), "{names}");
+        }
+    }
+    assert_eq!(ground.read("src/b").as_deref(), Ok("w/src/b"));
+}
+
+#[test]
+fn what_a_link_in_studs_folders_leads_to_is_studs_own() {
+    let ground = Ground::new();
+    for (folder, name) in [("home", "dotfiles"), (".stud", "shared")] {
+        let place = ground.path(&format!("w/{name}"));
+        fs::create_dir_all(place.join("tools")).unwrap();
+        fs::write(place.join("settings.json"), "{}").unwrap();
+        fs::write(place.join("tools/libx.so"), "x").unwrap();
+        fs::write(place.join("other"), "other").unwrap();
+        for link in ["settings.json", "tools"] {
+            let at = ground.path(&format!("w/{folder}/{link}"));
+            let _ = fs::remove_file(&at);
+            symlink(place.join(link), at).unwrap();
+        }
+        for names in ["settings.json", "tools/libx.so", "tools/new.so"] {
+            let names = format!("{name}/{names}");
+            assert_eq!(ground.read(&names), Err(Trouble::Private), "{names}");
+        }
+        assert_eq!(
+            ground.read(&format!("{name}/other")).as_deref(),
+            Ok("other")
+        );
+    }
+}
+
+#[test]
 fn a_second_name_of_a_kept_file_does_not_help() {
     let ground = Ground::new();
     for (kept, name) in [("home/secrets.json", "one"), (".stud/settings.json", "two")] {
@@ -288,7 +336,9 @@ fn the_last_name_may_be_free() {
 /// Reads a path again and again while it is swapped for a link, and once more when that is over.
 fn read_often(ground: &Ground, names: &str, here: &Path) {
     while_swapping(here, &ground.path("w/way-out"), || {
-        for _ in 0..20_000 {
+        let races = campaign::times(20_000, 200_000, 2_000_000);
+        campaign::figure("reads while a directory became a link", races);
+        for _ in 0..races {
             match ground.read(names) {
                 Ok(text) => assert_eq!(text, "inside"),
                 Err(
