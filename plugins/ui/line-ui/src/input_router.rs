@@ -17,6 +17,7 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use crate::draft::{Draft, Line};
+use crate::escape;
 use crate::keyboard::Keyboard;
 use crate::screen::{Busy, Screen, Tone};
 
@@ -72,7 +73,10 @@ enum Owner {
     Session,
     Prompt(u64),
     /// It was meant for a prompt that is gone.
-    Nobody,
+    Nobody {
+        /// Whether it may be a secret.
+        secret: bool,
+    },
 }
 
 /// One prompt.
@@ -184,8 +188,22 @@ impl Desk {
                 self.screen.note(Tone::Alarm, &format!("not sent: {why}"));
                 self.screen.invite();
             }
-            (Owner::Nobody, _) => {}
+            (Owner::Nobody { secret }, line) => self.refuse(secret, &line),
         }
+    }
+
+    /// Says that a line goes nowhere, so that it can be typed again. What may be a secret is not shown.
+    fn refuse(&self, secret: bool, line: &Line) {
+        let note = match line {
+            Line::Text(text) if text.trim().is_empty() => return,
+            Line::Text(text) if !secret => format!(
+                "not sent, because the prompt it was typed for is gone: {}",
+                escape::line(text)
+            ),
+            _ => "not sent, because the prompt it was typed for is gone".to_owned(),
+        };
+        self.screen.note(Tone::Alarm, &note);
+        self.screen.invite();
     }
 
     fn end_input(&self, state: &mut State, draft: &mut Draft) {

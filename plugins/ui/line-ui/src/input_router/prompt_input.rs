@@ -185,7 +185,12 @@ impl Drop for Seat {
         // Before the next prompt is let onto the screen.
         self.hidden = None;
         let is_answered = matches!(self.end, Some(End::Answered));
+        // Whatever is typed once the screen says that the prompt is gone is not for it, so it has to be gone before.
+        self.desk.retract(self.number, is_answered);
         if self.shown && !is_answered {
+            if self.desk.keyboard.is_terminal() && self.desk.keyboard.has_input() {
+                self.desk.screen.note(Tone::Alarm, THROWN_AWAY);
+            }
             self.desk.keyboard.discard();
             let why = match &self.end {
                 Some(End::Gone(gone)) => Some(gone.clone()),
@@ -197,7 +202,7 @@ impl Drop for Seat {
             );
             self.desk.screen.note(Tone::Faint, &why);
         }
-        self.desk.leave(self.number, is_answered);
+        self.desk.leave(self.number);
         if self.shown {
             self.desk.screen.end(Busy::Question);
         }
@@ -205,37 +210,48 @@ impl Drop for Seat {
 }
 
 impl Desk {
-    fn leave(&self, number: u64, is_answered: bool) {
+    /// Takes a prompt's right to lines. It stays in its place, so that the next prompt waits until it has said why it goes.
+    fn retract(&self, number: u64, is_answered: bool) {
         let spilled = self.change(|state| {
-            let Some(at) = state.places.iter().position(|place| place.number == number) else {
-                return false;
-            };
-            let Some(place) = state.places.remove(at) else {
-                return false;
-            };
+            let place = state.place(number)?;
+            let (was_shown, secret) = (std::mem::take(&mut place.shown), place.secret);
+            let lines = std::mem::take(&mut place.lines);
+            let forgotten =
+                (was_shown && place.fate.is_none()).then(|| place.interaction_id.clone());
             // Whether the answer from here won is not known yet, nor how a prompt ended that was just taken away.
-            if place.shown && place.fate.is_none() {
-                state.remember(&place.interaction_id);
+            if let Some(interaction_id) = forgotten {
+                state.remember(&interaction_id);
             }
             // What follows an answer is meant for the session, unless it may be the rest of a secret.
-            let heir = if is_answered && !place.secret {
-                Owner::Session
-            } else {
-                Owner::Nobody
+            let heir = match (is_answered, secret) {
+                (true, false) => Owner::Session,
+                (_, secret) => Owner::Nobody { secret },
             };
-            let spilled = is_answered && place.secret && !place.lines.is_empty();
-            for line in place.lines {
-                self.deliver(state, heir, line);
+            let spilled = is_answered && secret && !lines.is_empty();
+            for line in lines {
+                if !spilled {
+                    self.deliver(state, heir, line);
+                }
             }
             if state.begun == Some(Owner::Prompt(number)) {
                 state.begun = Some(heir);
             }
-            state.ring_first();
-            spilled
+            Some(spilled)
         });
-        if spilled {
+        if spilled == Some(true) {
             let note = "what was typed after the secret was thrown away";
             self.screen.note(Tone::Faint, note);
         }
     }
+
+    /// Lets the next prompt onto the screen.
+    fn leave(&self, number: u64) {
+        self.change(|state| {
+            state.places.retain(|place| place.number != number);
+            state.ring_first();
+        });
+    }
 }
+
+/// What is said of keys that no line came of.
+const THROWN_AWAY: &str = "what was typed for the prompt was thrown away";

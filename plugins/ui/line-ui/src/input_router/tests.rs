@@ -244,3 +244,70 @@ fn what_a_command_says_comes_after_its_questions_are_gone() {
     let _other = table.asks("i2");
     table.desk.see_questions_off();
 }
+
+/// Types a line in the moment the screen says that a prompt was answered elsewhere, and has it read at once.
+struct Typist {
+    desk: Arc<std::sync::OnceLock<std::sync::Weak<Desk>>>,
+    keys: PipeWriter,
+}
+
+impl std::io::Write for Typist {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if String::from_utf8_lossy(bytes).contains("answered by") {
+            self.keys.write_all(b"what next?\n")?;
+            let desk = self.desk.get().and_then(std::sync::Weak::upgrade);
+            assert!(desk.unwrap().read(&mut Draft::default()));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn what_is_typed_as_soon_as_a_prompt_was_settled_elsewhere_is_for_the_session() {
+    let (input, keys) = pipe().unwrap();
+    let known = Arc::new(std::sync::OnceLock::new());
+    let typist = Typist {
+        desk: known.clone(),
+        keys,
+    };
+    let notes = crate::screen::Output {
+        writer: Box::new(typist),
+        is_terminal: false,
+    };
+    let look = Look {
+        prompt: String::new(),
+        invites: false,
+        color: false,
+    };
+    let screen = Screen::new(Paper::default().output(false), notes, look);
+    let keyboard = Arc::new(Keyboard::new(input.into()));
+    let desk = Arc::new(Desk::new(keyboard, Arc::new(screen)));
+    known.set(Arc::downgrade(&desk)).unwrap();
+    let mut seat = desk.seat("i1");
+    assert_eq!(show(&mut seat), Some(Ok(())));
+    desk.settle("i1", Fate::AnsweredBy("web".to_owned()));
+    drop(seat);
+    let state = desk.lock();
+    let sent: Vec<&str> = state.backlog.iter().map(|line| line.as_str()).collect();
+    assert_eq!(sent, ["what next?"]);
+}
+
+#[test]
+fn a_line_for_a_prompt_that_is_gone_is_refused_in_words() {
+    let mut table = Table::new();
+    let seat = table.asks("i1");
+    table.arrives("yes, but\nand al");
+    table.desk.settle("i1", Fate::AnsweredBy("web".to_owned()));
+    drop(seat);
+    table.arrives("so\n");
+    let notes = table.notes.text();
+    for line in ["yes, but", "and also"] {
+        let refused = format!("not sent, because the prompt it was typed for is gone: {line}");
+        assert!(notes.contains(&refused), "{notes}");
+    }
+    assert_eq!(table.sent(), [""; 0]);
+}
