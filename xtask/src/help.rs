@@ -156,6 +156,19 @@ Examples:
   cargo xtask bench core --write",
     },
     Task {
+        name: "campaign",
+        usage: "campaign NAME|all [--size SIZE]",
+        line: "repeat one kind of failure or attack, and write the figures into docs/reliability.md",
+        page: "\
+NAME is crash, kill, damage, paths, audit or terminal; SIZE is pr, nightly or release.
+The size pr is part of `cargo xtask test`, the others repeat the same more often.
+
+Examples:
+  cargo xtask campaign crash
+  cargo xtask campaign kill --size release
+  cargo xtask campaign all --size nightly",
+    },
+    Task {
         name: "new",
         usage: "new error Class/Code \"SUMMARY\"",
         line: "lay out every file a change needs, and leave the tests red",

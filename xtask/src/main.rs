@@ -30,6 +30,7 @@ mod check;
 mod package;
 mod test;
 mod bench;
+mod campaign;
 mod new;
 #[cfg(test)]
 mod scratch;
@@ -66,6 +67,7 @@ fn dispatch(args: &[String]) -> Outcome {
         "conformance" => conformance::run(rest),
         "fixtures" => fixtures::run(rest),
         "bench" => bench::run(rest),
+        "campaign" => campaign::run(rest),
         "new" => new::run(rest),
         "help" | "--help" | "-h" => help::run(rest),
         other => Err(help::unknown(other)),
