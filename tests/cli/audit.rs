@@ -407,3 +407,115 @@ fn no_plugin_and_no_setting_is_touched() {
     assert_eq!(shown(&world, &[ONE]).len(), 2);
     assert_eq!(opened(&world), [""; 0]);
 }
+
+/// Says something in a session; gives its id.
+fn talked(world: &World) -> String {
+    let said = world.stud(&["--headless", "--json", "hello"]);
+    assert_eq!(said.status, 0, "{said:#?}");
+    let first: Value = serde_json::from_str(said.stdout.lines().next().unwrap()).unwrap();
+    first["sessionId"].as_str().unwrap().to_owned()
+}
+
+fn trail_of(world: &World, session: &str) -> PathBuf {
+    folder(&world.home(), session).join(FILE)
+}
+
+/// The reason of the first problem of the trail that belongs to a session.
+fn reason_of(world: &World, session: &str) -> Value {
+    let (status, report) = verify(world, &[]);
+    assert_eq!(status, 1, "{report:#}");
+    let trails = report["trails"].as_array().unwrap();
+    let trail = trails.iter().find(|trail| trail["sessionId"] == session);
+    trail.unwrap()["diagnostics"][0]["context"]["reason"].clone()
+}
+
+#[test]
+fn a_trail_that_is_gone_or_another_is_found_by_the_index() {
+    let world = World::new();
+    let (one, other) = (talked(&world), talked(&world));
+    let (status, report) = verify(&world, &[]);
+    assert_eq!(status, 0, "{report:#}");
+    assert_eq!(report["index"]["status"], "whole");
+    for trail in report["trails"].as_array().unwrap() {
+        assert_eq!(trail["indexed"], true, "{report:#}");
+    }
+    let path = trail_of(&world, &one);
+    let whole = std::fs::read_to_string(&path).unwrap();
+
+    // The last record with another text and a hash of its own.
+    std::fs::remove_file(&path).unwrap();
+    let trail = Trail::open(&folder(&world.home(), &one), &one, Arc::default()).unwrap();
+    for line in whole.lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        let mut forged = entry(
+            record["class"].as_str().unwrap(),
+            record["kind"].as_str().unwrap_or("none"),
+            1,
+            record["payload"].clone(),
+        );
+        forged.payload.insert("forged".to_owned(), true.into());
+        trail.trail.append(forged).unwrap();
+    }
+    trail.trail.close().unwrap();
+    assert_eq!(reason_of(&world, &one), "replaced");
+
+    let shorter: String = whole.split_inclusive('\n').take(2).collect();
+    std::fs::write(&path, shorter).unwrap();
+    assert_eq!(reason_of(&world, &one), "cutOff");
+
+    std::fs::remove_dir_all(folder(&world.home(), &one)).unwrap();
+    assert_eq!(reason_of(&world, &one), "trailMissing");
+    let (status, report) = verify(&world, &[&one]);
+    assert_eq!(
+        (status, &report["trails"][0]["status"]),
+        (1, &json!("missing"))
+    );
+
+    // What stud removes is not missing.
+    let other_world = World::new();
+    let removed = talked(&other_world);
+    let deleted = other_world.stud(&["sessions", "delete", &removed]);
+    assert_eq!(deleted.status, 0, "{deleted:#?}");
+    assert_eq!(verify(&other_world, &[]).0, 0);
+    assert!(other.len() > 8);
+}
+
+#[test]
+fn an_index_that_was_edited_or_removed_is_found() {
+    let world = World::new();
+    let session = talked(&world);
+    let index = stud_core::audit::index_path(&world.home());
+    let text = std::fs::read_to_string(&index).unwrap();
+    std::fs::write(&index, text.replacen("\"records\":", "\"records\":1", 1)).unwrap();
+    let (status, report) = verify(&world, &[]);
+    assert_eq!((status, &report["index"]["status"]), (1, &json!("broken")));
+    std::fs::remove_file(&index).unwrap();
+    assert_eq!(reason_of(&world, &session), "notIndexed");
+}
+
+#[test]
+fn an_index_is_sealed_with_the_key_that_the_settings_refer_to() {
+    let world = World::new();
+    let settings = json!({"audit": {"key": {"kind": "file", "name": "audit.key"}}});
+    world.write("home/settings.json", settings.to_string());
+    let refused = world.stud(&["--headless", "hello"]);
+    assert_eq!(refused.status, 1, "{refused:#?}");
+    world.write("home/audit.key", "a long and secret key\n");
+    let session = talked(&world);
+    let (status, report) = verify(&world, &[]);
+    assert_eq!(status, 0, "{report:#}");
+    assert_eq!(report["trails"][0]["sealed"], true);
+    // An editor without the key cannot write the trail and the index anew.
+    let without_key = json!({});
+    world.write("home/settings.json", without_key.to_string());
+    std::fs::remove_dir_all(folder(&world.home(), &session)).unwrap();
+    write(&world, &session, 1..=4);
+    let again = world.stud(&["--headless", "--resume", &session, "hello"]);
+    assert_eq!(again.status, 0, "{again:#?}");
+    world.write("home/settings.json", settings.to_string());
+    let (status, report) = verify(&world, &[]);
+    assert_eq!(
+        (status, &report["index"]["status"]),
+        (1, &json!("unsealed"))
+    );
+}

@@ -46,6 +46,10 @@ mod doctor;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]
+mod damage;
+#[cfg(test)]
+mod hostile_text;
+#[cfg(test)]
 mod terminal;
 #[cfg(test)]
 #[cfg(target_os = "linux")]

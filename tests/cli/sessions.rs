@@ -305,6 +305,78 @@ fn a_session_that_runs_can_be_read_and_forked() {
 }
 
 #[test]
+fn a_session_that_is_open_elsewhere_is_not_resumed_and_names_the_process() {
+    let world = World::new();
+    let mut child = world
+        .command()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"hello\n").unwrap();
+    let running = eventually("a session that was answered", || {
+        let list = listed(&world);
+        list.into_iter().find(|session| session["messages"] == 2)
+    });
+    let id = running["sessionId"].as_str().unwrap();
+    let before = contents(&world.home().join("sessions"));
+    for arguments in [
+        &["--resume", id][..],
+        &["--continue"],
+        &["--headless", "--resume", id, "hello"],
+    ] {
+        let refused = world.stud(arguments);
+        assert_eq!((refused.status, &*refused.stdout), (1, ""), "{refused:#?}");
+        let pid = format!("is open in another process, {}", child.id());
+        assert!(refused.stderr.contains(&pid), "{refused:#?}");
+        assert!(!refused.stderr.contains("End with Ctrl-D"), "{refused:#?}");
+    }
+    assert_eq!(contents(&world.home().join("sessions")), before);
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+    let next = world.stud(&["--headless", "--resume", id, "again"]);
+    assert_eq!(next.stdout.trim(), "USER again");
+}
+
+#[test]
+fn a_call_that_waited_for_its_approval_when_the_process_ended_never_started() {
+    let world = World::new();
+    let mut child = world
+        .command()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin
+        .write_all(b"!tool bash {\"command\": \"ls\"}\n")
+        .unwrap();
+    let id = eventually("a call that is asked about", || {
+        let kept = std::fs::read_dir(world.home().join("sessions")).ok()?;
+        let folder = kept.filter_map(Result::ok).next()?.path();
+        let journal = std::fs::read_to_string(folder.join("journal.log")).ok()?;
+        let id = folder.file_name()?.to_str()?.to_owned();
+        journal.contains("interaction_request").then_some(id)
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let next = world.stud(&["--headless", "--resume", &id, "hello"]);
+    assert_eq!(next.stdout.trim(), "USER hello", "{next:#?}");
+    let failed = world.stud(&["audit", "show", &id, "--kind", "ToolCallFailed", "--json"]);
+    let failed: Value = serde_json::from_str(failed.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(failed["payload"]["reason"], "server_restarted");
+    assert_eq!(failed["payload"].get("unknown"), None, "{failed:#}");
+    let records = ask(&world, &["show", &id]);
+    let unknown = records
+        .iter()
+        .filter(|record| record["payload"]["unknown"] == true);
+    assert_eq!(unknown.count(), 0, "{records:#?}");
+}
+
+#[test]
 fn a_broken_session_is_named_and_hides_no_other() {
     let world = World::new();
     let good = say(&world, &[], "good");

@@ -336,6 +336,7 @@ fn session_without_plugins(store: Arc<dyn Store>) -> Arc<Session> {
         mode: SecurityMode::Ask,
         store,
         trails: None,
+        index: None,
         redactor: Arc::default(),
         absence: Absence::default(),
         rules: TurnPolicy::default(),

@@ -9,10 +9,13 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use stud_core::launch::{Launch, Resume};
 use stud_host_api::session::{Page, TranscriptRecord};
+use stud_observed::campaign;
 use stud_tests::{World, fixture};
 
 /// How often the program is killed.
-const KILLS: u32 = 200;
+fn kills() -> u32 {
+    u32::try_from(campaign::times(200, 1_000, 3_600)).unwrap()
+}
 
 /// A number that looks random and is the same in every run.
 fn scatter(seed: u32) -> u32 {
@@ -108,7 +111,7 @@ fn transcript(world: &World, session: &str) -> Vec<TranscriptRecord> {
 fn nothing_acknowledged_is_lost_or_doubled_by_two_hundred_kills() {
     let world = world();
     let mut session = None;
-    for run in 0..KILLS {
+    for run in 0..kills() {
         let before = acknowledged(&world).len();
         let mut child = spawn(&world, &format!("r{run}"), session.as_deref());
         kill_in_the_middle(&world, &mut child, before, run);
@@ -116,7 +119,7 @@ fn nothing_acknowledged_is_lost_or_doubled_by_two_hundred_kills() {
     }
     let session = session.unwrap();
     let acknowledged = acknowledged(&world);
-    assert!(acknowledged.len() >= KILLS as usize);
+    assert!(acknowledged.len() >= kills() as usize);
     let records = transcript(&world, &session);
 
     let seqs: Vec<u64> = records.iter().map(|record| record.seq).collect();
@@ -176,6 +179,9 @@ fn nothing_acknowledged_is_lost_or_doubled_by_two_hundred_kills() {
         }
     }
     assert_eq!(open, BTreeSet::new(), "begun and not ended");
+    campaign::figure("kills", kills().into());
+    let count = acknowledged.len() as u64;
+    campaign::figure("acknowledged inputs, each there once", count);
 }
 
 /// What the audit trail says was begun and ended, in order.

@@ -425,6 +425,22 @@ fn saves(live: &Live) -> Vec<serde_json::Map<String, Value>> {
 }
 
 #[test]
+fn a_turn_without_a_snapshot_does_not_say_that_the_session_was_kept() {
+    let world = World::new();
+    let one = ui(&world, "one", &json!({}));
+    let live = begin(&world);
+    // So much that not every turn after it is worth a snapshot.
+    live.say(&"x".repeat(400_000)).answered();
+    one.heard("SessionPersisted");
+    for _ in 0..3 {
+        live.say("short").answered();
+    }
+    assert_eq!(saves(&live).len(), 1);
+    assert_eq!(one.all_heard("SessionPersisted").len(), 1);
+    live.session().close().unwrap();
+}
+
+#[test]
 fn a_snapshot_that_cannot_be_written_fails_its_turn_and_not_the_session() {
     let world = World::new();
     let one = ui(&world, "one", &json!({}));

@@ -16,9 +16,9 @@ pub use entry::{EntryFlaw, entry_flaw};
 pub use env::pointed_at;
 pub use reference::{index, reference};
 pub use table::{
-    ActiveSettings, ContextSettings, ControlSettings, HeadlessSettings, InteractionSettings,
-    LoggingSettings, LoopSettings, McpSettings, NetworkSettings, OWNER, RetrySettings, STAND_IN,
-    SecuritySettings, ServeSettings, ValidationSettings, defaults,
+    ActiveSettings, AuditSettings, ContextSettings, ControlSettings, HeadlessSettings,
+    InteractionSettings, LoggingSettings, LoopSettings, McpSettings, NetworkSettings, OWNER,
+    RetrySettings, STAND_IN, SecuritySettings, ServeSettings, ValidationSettings, defaults,
 };
 pub use value::{HeadlessGrant, Set};
 

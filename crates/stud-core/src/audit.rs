@@ -3,25 +3,31 @@
 //! Every record is one line of canonical JSON (RFC 8785). It holds its number, the hash of the record before it and
 //! its own hash, so that an edit, a removal, an insertion or another order breaks the chain where it happened. The
 //! chain needs no key: a process that can rewrite the whole file can make a new chain, and records cut off the end leave none
-//! to miss. Against both helps a hash that was written down elsewhere.
+//! to miss. Against both there is the index of heads, and a hash that was written down elsewhere.
 
 mod reason;
 mod line;
 mod sink;
 mod chain;
 mod tail;
+mod writer_lock;
 mod opening;
 mod children;
 mod payload;
 mod sessions;
 mod time;
+mod index;
 pub mod bootstrap;
 
-pub use chain::{Broken, Chain, Step, Verified, verify, verify_each};
+pub use chain::{Broken, Chain, Step, Verified, verify, verify_each, verify_steps};
+pub use index::{
+    Comparison, Heads, Index, IndexEntry, IndexFlaw, Mismatch, Seal, index_path, read_index,
+};
 pub use line::GENESIS;
 pub use opening::TornTail;
 pub use reason::Reason;
-pub use sessions::{AuditedSession, find, folder, is_written, kept, trail};
+pub(crate) use sessions::last_touched;
+pub use sessions::{AuditedSession, find, folder, holder, is_written, kept, trail};
 pub use stud_host_api::audit::{ActiveSubagent, AuditQuery, AuditRecord};
 pub(crate) use time::millis_between;
 pub use time::{millis_of, moment};
@@ -42,8 +48,9 @@ use crate::platform;
 use crate::redact::Redactor;
 use crate::sync::{Mutex, lock};
 use children::Children;
-use opening::{move_aside, open_file};
+use opening::{lock_folder, move_aside, open_file};
 use sink::FilePart;
+use writer_lock::WriterLock;
 
 /// The actor of what core itself did.
 pub const CORE: &str = "core";
@@ -91,6 +98,8 @@ pub struct Trail {
     session_id: String,
     redactor: Arc<Redactor>,
     file: File,
+    /// Held until the trail is closed.
+    lock: Mutex<Option<WriterLock>>,
     state: Mutex<TrailState>,
     children: Mutex<Children>,
     /// Whether the name of the file is still to be synced.
@@ -119,8 +128,9 @@ impl Trail {
     pub fn open(folder: &Path, session_id: &str, redactor: Arc<Redactor>) -> Result<Opened> {
         let path = folder.join(FILE);
         let failed = |error: io::Error| unavailable(&path, &error.to_string());
+        let lock = lock_folder(folder, &path)?;
         let is_new = !path.exists();
-        let file = open_file(folder, &path)?;
+        let file = open_file(&path)?;
         let length = file.metadata().map_err(failed)?.len();
         let tail = tail::read(&file, length).map_err(|reason| broken(&path, &reason))?;
         if let Some(last) = &tail.last
@@ -160,6 +170,7 @@ impl Trail {
             session_id: session_id.to_owned(),
             redactor,
             file,
+            lock: Mutex::new(Some(lock)),
             state: Mutex::new(state),
             children: Mutex::default(),
             nameless: AtomicBool::new(is_new),
@@ -230,9 +241,16 @@ impl Trail {
         let synced = self.sync();
         let mut state = lock(&self.state);
         state.unusable = Some("the session has ended".to_owned());
-        // The lock goes with the process at the latest, so failing to give it up early is no failure.
-        let _ = self.file.unlock();
+        drop(lock(&self.lock).take());
         synced
+    }
+
+    /// Gives back a trail to which nothing was added.
+    pub(crate) fn leave(&self) {
+        if lock(&self.state).seq == 0 {
+            self.discard();
+        }
+        drop(lock(&self.lock).take());
     }
 
     /// Whether the trail has records besides those of the session's start and end.
@@ -244,6 +262,13 @@ impl Trail {
     pub fn discard(&self) {
         let folders = self.path.ancestors().skip(1).take(2);
         if std::fs::remove_file(&self.path).is_ok() {
+            if let Some(folder) = self.path.parent() {
+                // Who has closed the trail has given the lock back.
+                let held = lock(&self.lock).take();
+                if let Some(lock) = held.or_else(|| WriterLock::take(folder).ok()) {
+                    lock.remove(folder);
+                }
+            }
             // A folder that holds anything else stays.
             for folder in folders {
                 let _ = std::fs::remove_dir(folder);
@@ -278,6 +303,12 @@ impl Trail {
         self.each(start, end, |record| children.see(&record))?;
         children.seen = end;
         Ok(children.active())
+    }
+
+    /// How many records there are, and the hash of the last one.
+    pub(crate) fn head(&self) -> (u64, String) {
+        let state = lock(&self.state);
+        (state.seq, state.last_hash.clone())
     }
 
     /// The hash of the last record, which stands for everything before it.

@@ -14,6 +14,7 @@ use stud_host_api::session::SecurityMode;
 
 use crate::activate::Active;
 use crate::approvals::{Allowlist, Approvals, ProjectApprovals, ToolApprovals};
+use crate::audit::Index;
 use crate::audit::bootstrap::{self, Deed};
 use crate::environment::Environment;
 use crate::executor::block_on;
@@ -191,6 +192,7 @@ pub fn launch_with(
         session.books().publish(&correlation_id, &rewrite.event());
     }
     let mut diagnostics = started.diagnostics;
+    diagnostics.extend_from_slice(session.damage());
     diagnostics.extend(problems.unwrap_or_default());
     diagnostics.extend(session.mcp().start());
     Ok(Launched {
@@ -277,7 +279,10 @@ impl Opening<'_> {
         let resume = match &self.launch.resume {
             None => None,
             Some(Resume::Session(id)) => Some(id.clone()),
-            Some(Resume::Latest) => Some(archive::latest(&*store)?),
+            Some(Resume::Latest) => {
+                let trails = self.ground.places.global_root.join("sessions");
+                Some(archive::latest(&*store, &trails)?)
+            }
         };
         let places = &self.ground.places;
         let timer = timer::system();
@@ -301,6 +306,11 @@ impl Opening<'_> {
                 mode: self.mode(),
                 store: store.clone(),
                 trails: Some(places.global_root.join("sessions")),
+                index: Some(Index::of(
+                    &places.global_root,
+                    &self.ground.settings,
+                    &self.redactor,
+                )?),
                 redactor: self.redactor.clone(),
                 absence: self.absence(),
                 tool_timeout: interaction.default_timeout.value,

@@ -20,7 +20,7 @@ use stud_host_api::metrics::{DiagnosticItem, ExtensionInfo, Level};
 use stud_host_api::session::SessionView;
 
 use crate::activate::Active;
-use crate::audit::Trail;
+use crate::audit::{Index, Trail};
 use crate::commands::Commands;
 use crate::events::{Bus, Service, Subscriber};
 use crate::ids;
@@ -56,6 +56,8 @@ mod deferred_jobs;
 mod audit_sync;
 mod config;
 mod snapshot;
+mod damage;
+mod journal_growth;
 mod resume;
 mod control;
 mod scopes;
@@ -83,7 +85,7 @@ pub use inputs::Input;
 pub(crate) use inputs::blank;
 pub(crate) use lineage::{Child, ChildRunner, ChildState, Envelope, Subagents};
 pub(crate) use message::{Kept, Size};
-pub use open::open;
+pub use open::{in_use, open};
 pub(crate) use resume::SessionSummary;
 pub use slots::Slot;
 pub use state::{State, Trigger};
@@ -95,6 +97,7 @@ use attachment::Attachment;
 use control::ControlLog;
 use conversation::Conversation;
 use inputs::Inputs;
+use journal_growth::JournalGrowth;
 use lineage::Lineage;
 use scopes::Scopes;
 use slots::Slots;
@@ -152,6 +155,8 @@ pub struct Session {
     refused: Mutex<Vec<PluginReport>>,
     /// Plugins that a reload disabled, as they last were, and why.
     down: Mutex<Vec<(Arc<Active>, PluginReport)>>,
+    /// What of it was not what was written, when it was opened.
+    damage: Vec<Diagnostic>,
     commands: Commands,
     prompt_registry: Arc<PromptRegistry>,
     resource_registry: Arc<ResourceRegistry>,
@@ -167,6 +172,10 @@ pub struct Session {
     readers: Mutex<Vec<(String, Arc<Reader>)>>,
     /// What the last snapshot knew.
     saved: Mutex<Saved>,
+    /// Where the head of its audit trail is kept besides.
+    index: Option<Index>,
+    /// How much its journal has grown since.
+    growth: Arc<JournalGrowth>,
     /// Where its requests are put together.
     desk: RequestState,
     tool_timeout: Duration,
@@ -232,6 +241,11 @@ impl Session {
     /// Hands what a plugin says to the loggers, without its secrets.
     pub(crate) fn log(&self, ext_id: &str, entry: LogEntry) {
         self.books.log(ext_id, &self.correlation_id(), entry);
+    }
+
+    /// What of it was not what was written, when it was opened.
+    pub fn damage(&self) -> &[Diagnostic] {
+        &self.damage
     }
 
     /// Its audit trail, if it keeps one.

@@ -9,7 +9,7 @@ use serde_json::json;
 use stud_contract_meta::{Error, Kind};
 use stud_diagnostics::{Diagnostic, Severity, codes};
 
-use crate::audit::{self, bootstrap, bootstrap::Deed};
+use crate::audit::{self, Index, IndexEntry, bootstrap, bootstrap::Deed};
 use crate::environment::Environment;
 use crate::host::Hosts;
 use crate::ids::{self, Among};
@@ -17,6 +17,7 @@ use crate::limits::Limits;
 use crate::platform::Durability;
 use crate::register::PluginRuntime;
 use crate::session::transcript_file;
+use crate::settings::Settings;
 use crate::startup::{Started, prepare_stores};
 use crate::store::{self, Store};
 
@@ -30,6 +31,7 @@ pub struct StoredSessions {
     started: Option<Started>,
     limits: Limits,
     global_root: PathBuf,
+    settings: Settings,
 }
 
 impl StoredSessions {
@@ -53,6 +55,7 @@ impl StoredSessions {
             started: Some(started),
             limits: limits.clone(),
             global_root: ground.places.global_root.clone(),
+            settings: ground.settings.clone(),
         })
     }
 
@@ -100,6 +103,9 @@ impl StoredSessions {
             ..Deed::new("SessionDeleted", facts)
         };
         bootstrap::note(&self.global_root, &[deed], Durability::Synced)?;
+        // So that a removal by stud is told from one behind its back.
+        Index::of(&self.global_root, &self.settings, &Arc::default())?
+            .add(session_id, IndexEntry::Removed)?;
         self.store.remove(session_id)?;
         remove_trail(&folder).map_err(|error| {
             let code = &codes::AUDIT_TRAIL_UNAVAILABLE;
@@ -115,9 +121,14 @@ impl StoredSessions {
         children.map_err(|broken| broken.diagnostic(&trail))
     }
 
+    /// The process that has the session open now, if one has; 0 if its number is not known.
+    pub fn holder(&self, session_id: &str) -> Option<u32> {
+        audit::holder(&self.global_root, session_id)
+    }
+
     /// Whether a process has the session open now.
     pub fn is_running(&self, session_id: &str) -> bool {
-        audit::is_written(&self.global_root, session_id)
+        self.holder(session_id).is_some()
     }
 }
 

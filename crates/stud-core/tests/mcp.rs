@@ -209,6 +209,7 @@ impl Room {
             mode: SecurityMode::Ask,
             store: Arc::new(MemoryStore::default()),
             trails: Some(home.join("sessions")),
+            index: None,
             redactor: Arc::new(Redactor::new()),
             absence: Absence::default(),
             rules: TurnPolicy::default(),

@@ -36,6 +36,7 @@ fn config(store: Arc<dyn Store>) -> SessionConfig {
         mode: SecurityMode::Ask,
         store,
         trails: None,
+        index: None,
         redactor: Arc::new(Redactor::new()),
         absence: Absence::default(),
         rules: TurnPolicy::default(),

@@ -426,6 +426,8 @@ codes! {
         SlotMigrationFailed => SLOT_MIGRATION_FAILED, since "0.1.0";
         /// The session store is unavailable, or it has no such session.
         StoreUnavailable => STORE_UNAVAILABLE, since "0.1.0";
+        /// What is stored of a session is not what was written.
+        StoredSessionDamaged => STORED_SESSION_DAMAGED, since "0.1.0";
         /// The trust list cannot be read or written.
         TrustStoreUnavailable => TRUST_STORE_UNAVAILABLE, since "0.1.0";
     }

@@ -37,8 +37,8 @@
 //! ```
 
 pub use stud_contract_session_store::{
-    Durability, JournalBatch, JournalPage, JournalRecord, SessionManifest, SessionStore, SlotBlob,
-    SmState, Stored,
+    Damage, DamagedPart, Durability, JournalBatch, JournalPage, JournalRecord, SessionManifest,
+    SessionStore, SlotBlob, SmState, Stored,
 };
 pub use stud_host_api::session::Page;
 /// Makes a struct that implements [`SessionStore`] a session store.

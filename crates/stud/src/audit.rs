@@ -1,5 +1,6 @@
 //! `stud audit`: what sessions put on record. No plugin is loaded for any of it.
 
+mod index;
 mod show;
 mod verify;
 

@@ -142,6 +142,10 @@ impl Findings {
             Ok(sessions) => self.sessions = sessions,
             Err(error) => self.problems.push(told(error)),
         }
+        match Sessions::damage(&*store) {
+            Ok(damage) => self.problems.extend(damage),
+            Err(error) => self.problems.push(told(error)),
+        }
     }
 
     fn is_well(&self) -> bool {

@@ -35,12 +35,17 @@ pub(crate) fn scaffold_system_prompt(places: &Places) -> Result<(), Diagnostic> 
     })
 }
 
+/// Whether there is a person to offer it to, and no provider.
+pub(crate) fn will_offer_provider(places: &Places) -> Result<bool, Diagnostic> {
+    Ok(Person::present().is_at_terminal() && !has_provider(places)?)
+}
+
 /// Offers to set a provider up where none is. Silent if one is configured, and without a terminal.
 ///
 /// Going on without one is a choice too: `echo` answers then.
 pub(crate) fn offer_provider(places: &Places) -> Result<(), Diagnostic> {
     let person = Person::present();
-    if !person.is_at_terminal() || has_provider(places)? {
+    if !will_offer_provider(places)? {
         return Ok(());
     }
     say(

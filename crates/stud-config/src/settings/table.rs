@@ -307,6 +307,12 @@ settings! {
         retries "retries": u32 = 1;
     }
 
+    /// The audit trail; [audit.md](audit.md) describes it. What a project says here is not read.
+    AuditSettings = "audit", Closed {
+        /// A reference to the secret that the index of audit trails is sealed with, such as `{"kind": "keyring", "name": "audit"}`. When left out, it is chained and not sealed.
+        key "key": Option<&'a Value>;
+    }
+
     /// The hosts that tools may reach; [commands.md](commands.md) describes the entries. The lists of all scopes are added up.
     NetworkSettings = "network", Own {
         /// Hosts that may be reached. When left out, every host.

@@ -46,6 +46,7 @@
 //! | `createdAt`, `updatedAt` | RFC 3339 in UTC, with milliseconds |
 //!
 //! Beside it are the [`SlotBlob`]s, the state of plugins by id and version.
+//! A store that finds that something is not what was written, and can read the rest, says so with each [`Damage`].
 //!
 //! # Errors
 //!
@@ -71,7 +72,7 @@
 //!
 //! # Versions
 //!
-//! This is version 1.1.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
+//! This is version 1.2.0; the changelog is `CHANGELOG.md` beside this crate's manifest.
 #![forbid(unsafe_code)]
 
 mod manifest;
@@ -85,14 +86,14 @@ pub use journal::{Durability, JournalBatch, JournalPage, JournalRecord};
 pub use manifest::{SessionStoreMembers, StoreCapabilities};
 #[cfg(feature = "schema")]
 pub use schema::schemas;
-pub use session::{SessionManifest, SlotBlob, SmState, Stored};
+pub use session::{Damage, DamagedPart, SessionManifest, SlotBlob, SmState, Stored};
 pub use store::SessionStore;
 pub use stud_host_api::session::{Page, SecurityMode};
 
 use stud_contract_meta::{Kind, SemVer};
 
 /// The version of the contract this crate describes.
-pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 1, 0);
+pub const CONTRACT_VERSION: SemVer = SemVer::new(1, 2, 0);
 
 /// The category.
 pub const KIND: Kind = Kind::SessionStore;

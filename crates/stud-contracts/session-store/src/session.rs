@@ -65,6 +65,38 @@ pub struct Stored {
     /// The state of its plugins, at most one entry each.
     #[serde(default)]
     pub slots: Vec<SlotBlob>,
+    /// What the store found damaged when it read the session; since 1.2. Core never hands any to a store.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damage: Vec<Damage>,
+}
+
+/// Something of a session is not what was written, and the rest can be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Damage {
+    /// What is damaged.
+    pub part: DamagedPart,
+    /// One word for programs, such as `missing`, `shortened` or `altered`.
+    pub reason: String,
+    /// The same for people, with the place.
+    pub message: String,
+    /// The file, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
+
+/// A part of what is stored of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum DamagedPart {
+    /// Records of the journal. The snapshot can be used.
+    Journal,
+    /// The manifest of the snapshot. It can be read, and may not say what was written.
+    Manifest,
+    /// The slots of the snapshot. None of them is given.
+    State,
 }
 
 #[cfg(test)]
@@ -93,6 +125,16 @@ mod tests {
         let read: Stored = serde_json::from_value(stored()).unwrap();
         assert_eq!(read.manifest.mode, SecurityMode::Allowlist);
         assert_eq!(serde_json::to_value(read).unwrap(), stored());
+    }
+
+    #[test]
+    fn what_is_damaged_is_told_in_words_and_only_if_anything_is() {
+        let mut json = stored();
+        json["damage"] =
+            json!([{"part": "journal", "reason": "shortened", "message": "journal.log: shorter"}]);
+        let read: Stored = serde_json::from_value(json.clone()).unwrap();
+        assert_eq!(read.damage[0].part, DamagedPart::Journal);
+        assert_eq!(serde_json::to_value(read).unwrap(), json);
     }
 
     #[test]

@@ -116,6 +116,13 @@ fn set_aside(path: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn append(path: &Path, lines: &[u8], durability: Durability) -> io::Result<()> {
+    // Opening a pipe would wait for its other end.
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is not a file",
+        ));
+    }
     let mut file = File::options()
         .read(true)
         .append(true)

@@ -211,6 +211,15 @@ pub fn verify(path: &Path) -> Result<Verified, Broken> {
 
 /// The same, showing the number and the hash of every record on the way.
 pub fn verify_each(chain: Chain, mut see: impl FnMut(u64, &str)) -> Result<Verified, Broken> {
+    verify_steps(chain, |step| {
+        if let (Some(seq), Some(hash)) = (step.seq, &step.hash) {
+            see(seq, hash);
+        }
+    })
+}
+
+/// The same, showing every record on the way.
+pub fn verify_steps(chain: Chain, mut see: impl FnMut(&Step)) -> Result<Verified, Broken> {
     let mut verified = Verified {
         records: 0,
         last_hash: GENESIS.to_owned(),
@@ -224,8 +233,8 @@ pub fn verify_each(chain: Chain, mut see: impl FnMut(u64, &str)) -> Result<Verif
                 reason,
             });
         }
-        if let (Some(seq), Some(hash)) = (step.seq, step.hash) {
-            see(seq, &hash);
+        see(&step);
+        if let (Some(_), Some(hash)) = (step.seq, step.hash) {
             verified.last_hash = hash;
         }
         verified.records += 1;

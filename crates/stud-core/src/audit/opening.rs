@@ -1,10 +1,9 @@
 //! Opening the file of a trail, and tidying up behind a crash.
 
-use std::fs::{DirBuilder, File, Permissions, TryLockError};
+use std::fs::{DirBuilder, File, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use stud_contract_meta::Result;
 use stud_diagnostics::{Diagnostic, codes};
@@ -12,7 +11,7 @@ use stud_diagnostics::{Diagnostic, codes};
 use super::sink::FilePart;
 use super::tail::Tail;
 use super::unavailable;
-use crate::executor;
+use super::writer_lock::{Untaken, WriterLock};
 
 /// The piece of a record that a crash left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +39,8 @@ impl TornTail {
     }
 }
 
-/// Opens the file for its single writer, with no permissions for others.
-pub(super) fn open_file(folder: &Path, path: &Path) -> Result<File> {
+/// Makes the folder, with no permissions for others, and takes the lock of the single writer.
+pub(super) fn lock_folder(folder: &Path, path: &Path) -> Result<WriterLock> {
     let failed = |error: io::Error| unavailable(path, &error.to_string());
     let mut builder = DirBuilder::new();
     builder
@@ -50,6 +49,21 @@ pub(super) fn open_file(folder: &Path, path: &Path) -> Result<File> {
         .create(folder)
         .map_err(failed)?;
     std::fs::set_permissions(folder, Permissions::from_mode(0o700)).map_err(failed)?;
+    WriterLock::take(folder).map_err(|untaken| match untaken {
+        Untaken::Io(error) => failed(error),
+        Untaken::Held(pid) => {
+            let held = unavailable(path, "another process is writing it").with("inUse", true);
+            match pid {
+                Some(pid) => held.with("pid", pid),
+                None => held,
+            }
+        }
+    })
+}
+
+/// Opens the file for its single writer, with no permissions for others.
+pub(super) fn open_file(path: &Path) -> Result<File> {
+    let failed = |error: io::Error| unavailable(path, &error.to_string());
     if std::fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(unavailable(path, "it is not a file"));
     }
@@ -62,27 +76,7 @@ pub(super) fn open_file(folder: &Path, path: &Path) -> Result<File> {
         .map_err(failed)?;
     file.set_permissions(Permissions::from_mode(0o600))
         .map_err(failed)?;
-    match lock(&file) {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            Err(unavailable(path, "another process is writing it").with("inUse", true))
-        }
-        // A file system without locks is used without one.
-        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(file),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
-    }
-}
-
-/// Takes the lock of the single writer. A reader that tests for a writer holds it for a moment, which is
-/// waited for.
-fn lock(file: &File) -> std::result::Result<(), TryLockError> {
-    for pause in [1, 5, 25] {
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => executor::pause(Duration::from_millis(pause)),
-            settled => return settled,
-        }
-    }
-    file.try_lock()
+    Ok(file)
 }
 
 /// Copies what is behind the last whole record to a file of its own, and cuts it off.

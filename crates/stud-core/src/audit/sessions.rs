@@ -1,12 +1,13 @@
 //! Where the trails of all sessions are, and which one is meant.
 
-use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use stud_diagnostics::{Diagnostic, codes};
 
 use super::FILE;
+use super::writer_lock::WriterLock;
 use crate::ids::{self, Among};
 
 /// A session that has a trail.
@@ -74,13 +75,18 @@ pub fn find(global_root: &Path, word: &str) -> Result<AuditedSession, Diagnostic
     Ok(AuditedSession { session_id, path })
 }
 
+/// When the trail of a session was last written to, of those below `sessions`.
+pub(crate) fn last_touched(sessions: &Path, session_id: &str) -> Option<SystemTime> {
+    let path = sessions.join(session_id).join("audit").join(FILE);
+    path.symlink_metadata().ok()?.modified().ok()
+}
+
 /// Whether a process is writing the trail of a session; the process that has the session open does.
 pub fn is_written(global_root: &Path, session_id: &str) -> bool {
-    let path = folder(global_root, session_id).join(FILE);
-    if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
-        return false;
-    }
-    let file = File::open(path);
-    // The lock goes with the file at the end of this function. Who opens a trail in this moment tries again.
-    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    holder(global_root, session_id).is_some()
+}
+
+/// The process that writes the trail of a session, if one does; 0 if its number is not known.
+pub fn holder(global_root: &Path, session_id: &str) -> Option<u32> {
+    WriterLock::holder(&folder(global_root, session_id))
 }

@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use stud_contract_meta::{Error, Result};
 use stud_contract_session_store::{Durability, JournalBatch, JournalRecord, Page, Stored};
-use stud_diagnostics::codes;
+use stud_diagnostics::{Diagnostic, codes};
 use stud_host_api::session::SecurityMode;
 pub use stud_host_api::session::TranscriptRecord;
 
 use super::attachment::WorkflowProgress;
+use super::damage;
 use super::resume::{ResumedState, last_written};
 use super::snapshot::{CoreSlot, stored};
 use crate::audit::{self, Entry, Trail};
@@ -28,7 +30,7 @@ const PAGE: u32 = 500;
 const BEGINNING: u32 = 32;
 
 /// What a session is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Summary {
     /// Which session.
     pub session_id: String,
@@ -48,6 +50,8 @@ pub struct Summary {
     pub forked_from: Option<(String, u64)>,
     /// The number of its last record.
     pub last_seq: u64,
+    /// What of it is not what was written, as far as opening it would tell.
+    pub damage: Vec<Diagnostic>,
 }
 
 /// What a session is, as its store has it now. It may be running.
@@ -83,31 +87,80 @@ pub fn summarize(session_id: &str, store: &dyn Store) -> Result<Summary> {
         first_words,
         forked_from,
         last_seq: past.last_seq,
+        damage: past.damage,
     })
+}
+
+/// Goes through everything that is stored of a session, and says what of it is not what was written.
+pub fn check(session_id: &str, store: &dyn Store) -> Result<Vec<Diagnostic>> {
+    /// More would say nothing new.
+    const MOST: usize = 8;
+    let mut found = ResumedState::of(session_id, store)?.damage;
+    if !store.journals() {
+        return Ok(found);
+    }
+    let mut expected = 1;
+    for record in stored_records(session_id, store) {
+        let seq = record?.seq;
+        let is_told =
+            |told: &Diagnostic| told.context.get("firstMissing") == Some(&expected.into());
+        if seq > expected && found.len() < MOST && !found.iter().any(is_told) {
+            found.push(damage::missing(session_id, expected, seq - 1));
+        }
+        expected = seq + 1;
+    }
+    Ok(found)
 }
 
 /// The `.stud` folder of the project that a session began in.
 pub fn project_root(session_id: &str, store: &dyn Store) -> Result<PathBuf> {
-    Ok(ResumedState::of(session_id, store)?.facts.project_root)
+    Ok(ResumedState::facts_of(session_id, store)?.project_root)
 }
 
 /// How tool calls are gated in a session: as they were when it began.
 pub fn mode(session_id: &str, store: &dyn Store) -> Result<SecurityMode> {
-    Ok(ResumedState::of(session_id, store)?.facts.mode)
+    Ok(ResumedState::facts_of(session_id, store)?.mode)
 }
 
 /// The session that was written last. Those that cannot be read are passed over.
 ///
 /// `Session/ResumeMismatch` if there is none, or if another store wrote it: to resume an older one unasked would be a
 /// surprise.
-pub fn latest(store: &dyn Store) -> Result<String> {
-    let sessions = store.list()?.into_iter();
-    let known = sessions.filter_map(|id| {
-        let (at, foreign) = last_written(&id, store)?;
-        Some((at, id, foreign))
+///
+/// A session's audit trail below `trails` is written when its snapshot is, so the time of that file tells which
+/// snapshots need not be read.
+pub fn latest(store: &dyn Store, trails: &Path) -> Result<String> {
+    /// A snapshot is written after the record about it, on a disk that may be slow.
+    const SLACK: Duration = Duration::from_secs(60);
+    let mut sessions: Vec<(Option<String>, String)> = store
+        .list()?
+        .into_iter()
+        .map(|id| {
+            let touched = audit::last_touched(trails, &id);
+            (touched.map(|at| platform::rfc3339(at + SLACK)), id)
+        })
+        .collect();
+    // Those without a trail first, which have to be read, and then the ones touched last.
+    sessions.sort_by(|(one, _), (other, _)| match (one, other) {
+        (Some(one), Some(other)) => other.cmp(one),
+        (one, other) => one.is_some().cmp(&other.is_some()),
     });
-    let newest =
-        known.max_by(|(one, id, _), (other, other_id, _)| (one, id).cmp(&(other, other_id)));
+    let mut newest: Option<(String, String, Option<Error>)> = None;
+    for (touched, id) in sessions {
+        let is_older = |(at, ..): &(String, String, _)| touched.as_ref().is_some_and(|it| it < at);
+        if newest.as_ref().is_some_and(is_older) {
+            break;
+        }
+        let Some((at, foreign)) = last_written(&id, store) else {
+            continue;
+        };
+        if newest
+            .as_ref()
+            .is_none_or(|(known, known_id, _)| (known, known_id) < (&at, &id))
+        {
+            newest = Some((at, id, foreign));
+        }
+    }
     match newest {
         Some((_, id, None)) => Ok(id),
         Some((_, id, Some(foreign))) => Err(foreign.with("sessionId", id)),
@@ -286,6 +339,7 @@ fn keep(
     let start = records.first_mut().map(|start| &mut start.record);
     if let Some(Value::Object(payload)) = start.and_then(|start| start.get_mut("payload")) {
         let created_at = past.facts.created_at.as_str().into();
+        payload.insert("sessionId".to_owned(), id.as_str().into());
         payload.insert("createdAt".to_owned(), created_at);
         payload.insert("forkedFrom".to_owned(), origin.clone());
     }
@@ -322,3 +376,6 @@ fn not_found(session_id: &str, seq: u64) -> Error {
         .with("sessionId", session_id)
         .with("seq", seq)
 }
+
+#[cfg(test)]
+mod tests;

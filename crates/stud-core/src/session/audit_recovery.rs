@@ -12,8 +12,13 @@ pub(super) const RESTARTED: &str = "server_restarted";
 
 /// Gives everything its end that `turn_id` has begun on record: requests, tool calls and then the turn itself.
 ///
-/// What has its end keeps it, so this can be done again.
-pub(super) fn finish(books: &Recorder, turn_id: &str) {
+/// What has its end keeps it, so this can be done again. The transcript says which calls were let run before any of them
+/// runs; `begun_calls` are those without a result, and every other one never started. Without it that is not known.
+pub(super) fn finish(
+    books: &Recorder,
+    turn_id: &str,
+    begun_calls: Option<&BTreeMap<String, String>>,
+) {
     let Some(trail) = &books.trail else { return };
     let query = AuditQuery {
         correlation_id: Some(turn_id.to_owned()),
@@ -40,8 +45,14 @@ pub(super) fn finish(books: &Recorder, turn_id: &str) {
     }
     for call in begun.tool_calls.into_values() {
         let mut end = ended(call, &["toolCallId", "toolName"], &until);
-        // It may have done its work or not.
-        end["unknown"] = true.into();
+        let id = call.payload.get("toolCallId").and_then(Value::as_str);
+        let has_begun = begun_calls.is_none_or(|begun| id.is_some_and(|id| begun.contains_key(id)));
+        if has_begun {
+            // It may have done its work or not.
+            end["unknown"] = true.into();
+        } else {
+            end["message"] = json!("the process ended before the call was started");
+        }
         books.audit("ToolInvocation", Some("ToolCallFailed"), turn_id, end);
     }
     if let Some(turn) = begun.turn {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use stud_host_api::session::SecurityMode;
 
+use crate::audit::Index;
 use crate::interactions::Absence;
 use crate::limits::Limits;
 use crate::mcp;
@@ -27,6 +28,8 @@ pub struct SessionConfig {
     pub store: Arc<dyn Store>,
     /// Where audit trails are kept, one folder for each session; none keeps none.
     pub trails: Option<PathBuf>,
+    /// Where the heads of the trails are kept besides; none keeps none.
+    pub index: Option<Index>,
     /// What must not be written down.
     pub redactor: Arc<Redactor>,
     /// What happens without an interactor.

@@ -66,8 +66,11 @@ impl Session {
                 if let Some(session) = session.upgrade() {
                     session.remember_crashed(aborted);
                 }
-                for turn_id in left.turns.iter().chain(&unsaved_turn) {
-                    audit_recovery::finish(&books, turn_id);
+                for turn_id in &left.turns {
+                    audit_recovery::finish(&books, turn_id, Some(&left.tool_calls));
+                }
+                if let Some(turn_id) = &unsaved_turn {
+                    audit_recovery::finish(&books, turn_id, None);
                 }
             }
         };

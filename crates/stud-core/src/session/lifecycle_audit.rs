@@ -5,13 +5,34 @@ use stud_host_api::events::{BudgetSite, CoreEvent, ManifestSizeBudgetExceeded};
 
 use super::Session;
 use super::conversation::SNAPSHOT_BUDGET;
-use crate::audit::LIFECYCLE;
+use crate::audit::{LIFECYCLE, Trail};
 use crate::provenance::Integrity;
 
 impl Session {
-    /// Records that the session started, resumed, or ended.
-    pub(super) fn lifecycle(&self, event: &str) {
-        self.audit_lifecycle(event, self.lifecycle_facts(event));
+    /// Records that the session ended, and whether the index will have the head of its trail: if it does not have it
+    /// later, the index was changed.
+    pub(super) fn end_of_life(&self) {
+        let mut facts = self.lifecycle_facts("end");
+        if self.index.is_some() {
+            facts["indexed"] = true.into();
+        }
+        self.audit_lifecycle("end", facts);
+    }
+
+    /// Closes the trail and puts its head into the index, or takes it away if it is not worth keeping.
+    pub(super) fn close_trail(&self, is_worthless: impl FnOnce(&Trail) -> bool) {
+        let Some(trail) = &self.books.trail else {
+            return;
+        };
+        if is_worthless(trail) {
+            let _ = trail.close();
+            return trail.discard();
+        }
+        if let Some(Err(error)) = self.index.as_ref().map(|index| index.add_head(trail)) {
+            let reason = "the head of the audit trail could not be put into the index";
+            self.books.suppress(reason, &self.correlation_id(), &error);
+        }
+        let _ = trail.close();
     }
 
     /// What is put on record of that.

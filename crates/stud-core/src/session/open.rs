@@ -17,6 +17,7 @@ use super::control::ControlLog;
 use super::conversation::SNAPSHOT_BUDGET;
 use super::deferred_jobs::Waiting;
 use super::inputs::Inputs;
+use super::journal_growth::JournalGrowth;
 use super::resume::ResumedState;
 use super::scopes::Scopes;
 use super::slots::Slots;
@@ -25,6 +26,7 @@ use super::{Facts, Session, State};
 use crate::audit::{TornTail, Trail};
 use crate::commands::Commands;
 use crate::events::{Bus, SubscriberFailure};
+use crate::ids;
 use crate::interactions::Prompts;
 use crate::ledger::{Draft, Ledger};
 use crate::mcp::{Mcp, McpPorts};
@@ -35,13 +37,24 @@ use crate::sync::Mutex;
 
 /// Opens the session `resume`, or a new one.
 pub fn open(config: SessionConfig, resume: Option<&str>) -> Result<Arc<Session>> {
+    // A session is locked before it is read: what another process adds after that would be lost on this one.
+    let id = resume.map_or_else(ids::fresh, str::to_owned);
+    let trail = trail(&config, &id)?;
     let past = match resume {
-        Some(id) => ResumedState::of(id, &*config.store)?,
-        None => ResumedState::none(&config),
+        Some(id) => match ResumedState::of(id, &*config.store) {
+            Ok(past) => past,
+            Err(error) => {
+                if let (Some(trail), _) = &trail {
+                    trail.leave();
+                }
+                return Err(error);
+            }
+        },
+        None => ResumedState::none(&config, id),
     };
     let unsaved_turn = past.unsaved_turn.clone();
     let named = [config.provider.clone(), config.model.clone()];
-    let session = found(config, past, resume.is_some())?;
+    let session = found(config, past, trail, resume.is_some());
     if resume.is_some() {
         session.resumed(unsaved_turn);
         session.begins("resume", named);
@@ -58,7 +71,7 @@ fn trail(config: &SessionConfig, session_id: &str) -> Result<(Option<Trail>, Opt
     };
     let folder = trails.join(session_id).join("audit");
     let opened = Trail::open(&folder, session_id, config.redactor.clone())
-        .map_err(|error| in_use(session_id, error))?;
+        .map_err(|error| unless_in_use(session_id, error))?;
     Ok((Some(opened.trail), opened.dropped))
 }
 
@@ -67,6 +80,7 @@ fn first_record(facts: &Facts, store_id: &str) -> Draft {
     Draft {
         kind: "session_start",
         payload: json!({
+            "sessionId": facts.session_id,
             "projectRoot": facts.project_root,
             "mode": facts.mode,
             "createdAt": facts.created_at,
@@ -76,7 +90,12 @@ fn first_record(facts: &Facts, store_id: &str) -> Draft {
     }
 }
 
-fn found(config: SessionConfig, past: ResumedState, resumed: bool) -> Result<Arc<Session>> {
+fn found(
+    config: SessionConfig,
+    past: ResumedState,
+    (trail, torn): (Option<Trail>, Option<TornTail>),
+    resumed: bool,
+) -> Arc<Session> {
     let bus = Bus::new(config.timer.clone(), config.limits.clone());
     let facts = past.facts;
     let machine = facts.machine.clone();
@@ -89,7 +108,6 @@ fn found(config: SessionConfig, past: ResumedState, resumed: bool) -> Result<Arc
         config.timer.clone(),
     );
     ledger.take_over(past.loose_ends);
-    let (trail, torn) = trail(&config, &facts.session_id)?;
     let books = Recorder::new(
         facts.session_id.clone(),
         ledger,
@@ -99,10 +117,11 @@ fn found(config: SessionConfig, past: ResumedState, resumed: bool) -> Result<Arc
     );
     let books = Arc::new(books);
     if books.trail.is_some() {
-        books.listen(AuditSync::of(&books, &config.timer));
+        books.listen(AuditSync::of(&books, &config.timer, config.index.clone()));
     }
     let commands = Commands::new(books.clone(), &config.limits);
     let state = if resumed { State::Resumed } else { State::Idle };
+    let growth = Arc::new(JournalGrowth::of(past.replayed_bytes));
     let scopes = Scopes::new();
     let prompts = Prompts::new(config.timer.clone(), config.absence);
     let prompt_registry = Arc::default();
@@ -145,6 +164,8 @@ fn found(config: SessionConfig, past: ResumedState, resumed: bool) -> Result<Arc
         control: ControlLog::default(),
         slots: Slots::holding(past.slots),
         saved: Mutex::default(),
+        growth: growth.clone(),
+        index: config.index.clone(),
         conversation: Mutex::new(past.conversation),
         scopes,
         plugins: Mutex::default(),
@@ -154,6 +175,7 @@ fn found(config: SessionConfig, past: ResumedState, resumed: bool) -> Result<Arc
         revision: AtomicU64::new(0),
         refused: Mutex::default(),
         down: Mutex::default(),
+        damage: past.damage,
         commands,
         prompt_registry,
         resource_registry,
@@ -163,6 +185,8 @@ fn found(config: SessionConfig, past: ResumedState, resumed: bool) -> Result<Arc
         limits: config.limits,
         this: this.clone(),
     });
+    growth.watch(Arc::downgrade(&session));
+    session.books.ledger.follow(growth);
     let troubled = Arc::downgrade(&session);
     session.books.bus.on_trouble(move |trouble| {
         if let Some(session) = troubled.upgrade() {
@@ -172,7 +196,10 @@ fn found(config: SessionConfig, past: ResumedState, resumed: bool) -> Result<Arc
     if let Some(torn) = torn {
         session.report(&torn.warning());
     }
-    Ok(session)
+    for damage in &session.damage {
+        session.report(damage);
+    }
+    session
 }
 
 impl Session {
@@ -205,6 +232,10 @@ impl Session {
         let mut facts = self.lifecycle_facts(event);
         facts["projectRoot"] = json!(self.facts.project_root);
         facts["mode"] = json!(self.facts.mode);
+        if !self.damage.is_empty() {
+            let damage = self.damage.iter().map(|damage| json!(damage.context));
+            facts["damage"] = damage.collect();
+        }
         for (member, named) in [("provider", provider), ("model", model)] {
             if let Some(named) = named {
                 facts[member] = named.into();
@@ -259,12 +290,28 @@ impl Session {
 }
 
 /// One process at a time writes a session. The trail is the first thing that a second one cannot have.
-fn in_use(session_id: &str, error: Error) -> Error {
+fn unless_in_use(session_id: &str, error: Error) -> Error {
     if error.context().get("inUse") != Some(&true.into()) {
         return error;
     }
+    let pid = error.context().get("pid").and_then(|pid| pid.as_u64());
+    let pid = pid.and_then(|pid| u32::try_from(pid).ok());
+    in_use(session_id, pid.unwrap_or_default())
+}
+
+/// `Session/StoreUnavailable`: the process of this number has the session open; 0 if it is not known.
+pub fn in_use(session_id: &str, pid: u32) -> Error {
     let code = &codes::STORE_UNAVAILABLE;
-    let message =
-        format!("the session `{session_id}` is open in another process; end that one first");
-    Error::new(code.class, code.name, message).with("sessionId", session_id)
+    let holder = match pid {
+        0 => "another process".to_owned(),
+        pid => format!("another process, {pid}"),
+    };
+    let message = format!("the session `{session_id}` is open in {holder}; end that one first");
+    let error = Error::new(code.class, code.name, message)
+        .with("sessionId", session_id)
+        .with("reason", "locked");
+    match pid {
+        0 => error,
+        pid => error.with("pid", pid),
+    }
 }

@@ -1,19 +1,20 @@
 //! What is known of a session before it is opened: its last snapshot, and what its journal has since.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use stud_contract_meta::{Error, Result};
-use stud_contract_session_store::{Page, SlotBlob, SmState, Stored};
-use stud_diagnostics::codes;
+use stud_contract_session_store::{Damage, DamagedPart, Page, SlotBlob, SmState, Stored};
+use stud_diagnostics::{Diagnostic, codes};
 use stud_host_api::session::TranscriptRecord;
 
 use super::attachment::{ENTERED, WORKFLOW, WorkflowProgress, WorkflowRecord};
 use super::config::SessionConfig;
 use super::conversation::Conversation;
+use super::damage;
 use super::inputs::goes_first;
+use super::journal_growth::size;
 use super::snapshot::{CORE_SLOT, CoreSlot};
 use super::{Facts, Input};
-use crate::ids;
 use crate::ledger::{OpenRecords, transcript_record};
 use crate::platform;
 use crate::store::Store;
@@ -117,13 +118,17 @@ pub(super) struct ResumedState {
     pub(super) workflow: WorkflowProgress,
     /// The last turn that ended since the last snapshot. Its end may be in the journal and not in the audit trail.
     pub(super) unsaved_turn: Option<String>,
+    /// How much of the journal came after the snapshot.
+    pub(super) replayed_bytes: u64,
+    /// What of the session is not what was written. What is here is the rest.
+    pub(super) damage: Vec<Diagnostic>,
 }
 
 impl ResumedState {
     /// Of a session that begins now.
-    pub(super) fn none(config: &SessionConfig) -> Self {
+    pub(super) fn none(config: &SessionConfig, session_id: String) -> Self {
         Self::blank(Facts {
-            session_id: ids::fresh(),
+            session_id,
             project_root: config.project_root.clone(),
             mode: config.mode,
             created_at: platform::rfc3339(platform::now()),
@@ -143,30 +148,85 @@ impl ResumedState {
             loose_ends: OpenRecords::default(),
             workflow: WorkflowProgress::default(),
             unsaved_turn: None,
+            replayed_bytes: 0,
+            damage: Vec::new(),
         }
     }
 
     /// The last snapshot, and what the journal has since.
     pub(super) fn of(id: &str, store: &dyn Store) -> Result<Self> {
-        let mut past = match store.read(id) {
-            Ok(stored) => Self::of_snapshot(stored, store.store_id())?,
+        let stored = match store.read(id) {
+            Ok(stored) => stored,
             // A session that ended before its first snapshot has only its journal.
             Err(error) if has_no_snapshot(&error) => {
-                Self::of_first_record(id, store)?.ok_or(error)?
+                let mut past = Self::of_first_record(id, store)?.ok_or(error)?;
+                past.replay(store)?;
+                return Ok(past);
             }
             Err(error) => return Err(error),
         };
-        if store.journals() {
-            past.replay(store)?;
+        let found = stored.damage.clone();
+        let past = Self::of_snapshot(stored, store.store_id())?;
+        if !store.journals() {
+            return Ok(past);
+        }
+        damage::check_owner(&past.facts, store)?;
+        if found.iter().any(|found| found.part == DamagedPart::State) {
+            return past.rebuilt(store);
+        }
+        let mut past = past;
+        let is_told = found.iter().any(|found| found.part == DamagedPart::Journal);
+        let lost = past.replay(store)?;
+        // The store says more about the same.
+        past.damage.extend(lost.filter(|_| !is_told));
+        Ok(past)
+    }
+
+    /// What a session is without asking what was said in it.
+    pub(super) fn facts_of(id: &str, store: &dyn Store) -> Result<Facts> {
+        match store.read(id) {
+            Ok(stored) => Ok(Self::of_snapshot(stored, store.store_id())?.facts),
+            Err(error) if has_no_snapshot(&error) => {
+                Ok(Self::of_first_record(id, store)?.ok_or(error)?.facts)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same from the journal alone, where the state of the snapshot cannot be used. If the journal does not reach as
+    /// far as the conversation of the snapshot, that is the better one.
+    fn rebuilt(self, store: &dyn Store) -> Result<Self> {
+        let said = self.conversation.messages();
+        let newest = said.iter().filter_map(seq_of).max().unwrap_or_default();
+        let Some(mut past) = Self::of_first_record(&self.facts.session_id, store)? else {
+            let last_seq = newest.max(self.last_seq);
+            return Ok(Self { last_seq, ..self });
+        };
+        let lost = past.replay(store)?;
+        past.facts = self.facts;
+        past.damage = self.damage;
+        past.damage.extend(lost);
+        if past.last_seq < newest {
+            let id = &past.facts.session_id;
+            past.damage
+                .push(damage::missing(id, past.last_seq + 1, newest));
+            past.conversation = self.conversation;
+            past.last_seq = newest;
         }
         Ok(past)
     }
 
     fn of_snapshot(stored: Stored, store_id: &str) -> Result<Self> {
-        let Stored { manifest, slots } = stored;
+        let Stored {
+            manifest,
+            slots,
+            damage,
+        } = stored;
         if let Some(foreign) = foreign(&manifest.store_id, store_id) {
             return Err(foreign);
         }
+        let told = |damage: Damage| damage::told(&manifest.session_id, damage);
+        let damage = damage.into_iter().map(told).collect();
         let (core, slots): (Vec<_>, Vec<_>) =
             slots.into_iter().partition(|slot| slot.ext_id == CORE_SLOT);
         let core = core.into_iter().next().map(|slot| slot.payload);
@@ -190,6 +250,8 @@ impl ResumedState {
             loose_ends: core.loose_ends,
             workflow: core.workflow,
             unsaved_turn: None,
+            replayed_bytes: 0,
+            damage,
         })
     }
 
@@ -202,7 +264,9 @@ impl ResumedState {
             limit: Some(1),
         };
         let page = store.read_journal(id, first)?;
-        let Some(start) = page.records.into_iter().next().map(transcript_record) else {
+        let first = page.records.into_iter().next().map(transcript_record);
+        // What begins with another record has lost its beginning, and with it what the session is.
+        let Some(start) = first.filter(|first| first.kind == "session_start") else {
             return Ok(None);
         };
         let text = |member: &str| {
@@ -221,8 +285,13 @@ impl ResumedState {
         Ok(Some(Self::blank(facts)))
     }
 
-    fn replay(&mut self, store: &dyn Store) -> Result<()> {
-        let mut after = Some(self.last_seq);
+    /// Takes in what the journal has since the snapshot, and says what it should have and does not.
+    fn replay(&mut self, store: &dyn Store) -> Result<Option<Diagnostic>> {
+        // The last record of the snapshot is read again, to see that it is there.
+        let through = self.last_seq;
+        let mut expected = through.max(1);
+        let mut lost = None;
+        let mut after = Some(through.saturating_sub(1));
         while let Some(after_seq) = after {
             let page = store.read_journal(
                 &self.facts.session_id,
@@ -232,11 +301,23 @@ impl ResumedState {
                 },
             )?;
             for record in page.records {
-                self.take(transcript_record(record));
+                if record.seq > expected {
+                    let id = &self.facts.session_id;
+                    lost.get_or_insert_with(|| damage::missing(id, expected, record.seq - 1));
+                }
+                expected = record.seq + 1;
+                if record.seq > through {
+                    self.replayed_bytes += size(&record.record);
+                    self.take(transcript_record(record));
+                }
             }
             after = page.next_after_seq;
         }
-        Ok(())
+        if through > 0 && expected <= through {
+            let id = &self.facts.session_id;
+            lost.get_or_insert_with(|| damage::missing(id, expected, through));
+        }
+        Ok(lost)
     }
 
     /// What one record adds to what is known.
@@ -325,6 +406,11 @@ impl ResumedState {
                 .say("user", input.text.into(), input.seq, turn_id);
         }
     }
+}
+
+/// The record that a message was said in.
+fn seq_of(message: &Map<String, Value>) -> Option<u64> {
+    message.get("monotonicTs")?.as_str()?.parse().ok()
 }
 
 /// Whether the store has no snapshot, rather than one that cannot be used.

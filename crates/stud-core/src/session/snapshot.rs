@@ -13,6 +13,7 @@ use super::conversation::SNAPSHOT_BUDGET;
 use super::message::Kept;
 use super::{Facts, Input, Session};
 use crate::audit::LIFECYCLE;
+use crate::executor;
 use crate::fault_injection::{Fault, planted};
 use crate::ledger::{OpenRecords, closed};
 use crate::platform;
@@ -36,6 +37,8 @@ pub(super) struct Saved {
 
 /// A session between two records: with every consequence of those before, and with none of those after.
 struct Cut {
+    /// How much the journal had grown since the snapshot before.
+    grown: u64,
     core: CoreSlot,
     slots: Vec<SlotBlob>,
     messages: Vec<Arc<Kept>>,
@@ -67,8 +70,8 @@ impl Session {
         lock(&self.saved).bytes = 0;
     }
 
-    /// Writes a snapshot, if it is time for one.
-    pub(super) async fn save(&self, however_small_the_gain: bool) -> Result<()> {
+    /// Writes a snapshot, if it is time for one. Gives whether the store has it.
+    pub(super) async fn save(&self, however_small_the_gain: bool) -> Result<bool> {
         let (bytes, full) = {
             let conversation = lock(&self.conversation);
             (conversation.bytes(), conversation.full_bytes())
@@ -79,9 +82,10 @@ impl Session {
             let worth = however_small_the_gain
                 || !self.store.journals()
                 || bytes < ALWAYS_BELOW
-                || grown >= bytes;
+                || grown >= bytes
+                || self.growth.is_due();
             if !worth {
-                return Ok(());
+                return Ok(false);
             }
             saved.bytes = full;
             grown
@@ -90,7 +94,21 @@ impl Session {
             self.over_budget(BudgetSite::PreSave, full);
         }
         let cut = self.cut().await?;
-        self.write(cut, self.lifecycle_facts("save")).map(drop)
+        self.write(cut, self.lifecycle_facts("save"))
+    }
+
+    /// Writes a snapshot in the middle of a turn whose records have become so many that replaying them would take long.
+    pub(super) fn save_midway(&self) {
+        let Some(session) = self.this.upgrade() else {
+            return;
+        };
+        executor::spawn(move || {
+            if let Err(error) = executor::block_on(session.save(false)) {
+                let reason = "the session could not be saved in the middle of a turn";
+                let correlation_id = session.correlation_id();
+                session.books.suppress(reason, &correlation_id, &error);
+            }
+        });
     }
 
     /// Saves everything on request. The number of turns waited for is recorded.
@@ -126,6 +144,7 @@ impl Session {
     fn at(&self, through_seq: u64) -> Cut {
         let ahead = planted(Fault::SnapshotAhead).then(|| self.books.ledger.last_seq());
         Cut {
+            grown: self.growth.since_snapshot(),
             core: CoreSlot {
                 through_seq: ahead.unwrap_or(through_seq),
                 turn_count: lock(&self.progress).turn_count,
@@ -148,6 +167,7 @@ impl Session {
             return Ok(false);
         }
         self.audit_lifecycle("save", facts.clone());
+        let grown = cut.grown;
         if let Err(error) = self.store.write(&self.stored(cut)) {
             let correlation_id = self.correlation_id();
             let books = &self.books;
@@ -155,6 +175,7 @@ impl Session {
             return Err(error);
         }
         saved.through_seq = through_seq;
+        self.growth.covered(grown);
         Ok(true)
     }
 
@@ -163,6 +184,7 @@ impl Session {
             core,
             slots,
             messages,
+            ..
         } = cut;
         let mut messages: Vec<_> = messages.iter().map(|kept| kept.message().clone()).collect();
         for message in &mut messages {
@@ -210,5 +232,9 @@ pub(super) fn stored(
         created_at: facts.created_at.clone(),
         updated_at: platform::rfc3339(platform::now()),
     };
-    Stored { manifest, slots }
+    Stored {
+        manifest,
+        slots,
+        damage: Vec::new(),
+    }
 }

@@ -240,9 +240,9 @@ impl Session {
             Ok(())
         } else {
             let done = self.books.ledger.append(Vec::new(), Durability::Synced);
-            block_on(done).and_then(|_| block_on(self.save(true)))
+            block_on(done).and_then(|_| block_on(self.save(true)).map(drop))
         };
-        self.lifecycle("end");
+        self.end_of_life();
         let closed = SessionClosed {
             from,
             to: State::Closed,
@@ -264,13 +264,8 @@ impl Session {
         self.settle_subscribers();
         self.books.bus.close();
         self.metrics.dispose();
-        if let Some(trail) = &self.books.trail {
-            let _ = trail.close();
-            // A command may have decided something in a session in which nothing was said.
-            if unused && !trail.is_eventful() {
-                trail.discard();
-            }
-        }
+        // A command may have decided something in a session in which nothing was said.
+        self.close_trail(|trail| unused && !trail.is_eventful());
         saved
     }
 
@@ -523,7 +518,7 @@ impl Turn {
         if let Err(error) = &saved {
             let reason = "the session could not be saved";
             session.books.suppress(reason, &self.id, error);
-        } else {
+        } else if matches!(saved, Ok(true)) {
             let mut progress = lock(&session.progress);
             // The session may have been closed meanwhile, which wins.
             if let Ok(next) = Trigger::Snapshot.next_state(progress.state) {
@@ -539,7 +534,7 @@ impl Turn {
         for job in waiting {
             job();
         }
-        saved
+        saved.map(drop)
     }
 
     /// What subscribers hear of the end. Why a turn failed is told here, because nothing else tells it of every failure.

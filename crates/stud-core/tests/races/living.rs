@@ -104,6 +104,34 @@ fn an_input_that_the_store_refuses_is_not_acknowledged() {
 }
 
 #[test]
+fn what_is_said_as_a_prompt_is_settled_elsewhere_is_answered() {
+    explore(|| {
+        let parlor = Parlor::new(&StoredSessions::new());
+        let first = parlor.say("one").join().unwrap().unwrap();
+        let input = block_on(parlor.session.next_input()).unwrap();
+        let turn = parlor.session.begin_turn(&input).unwrap();
+        // One of them answers, and the other one types meanwhile.
+        parlor.seat("ann", &[Move::Accept]);
+        parlor.seat("bob", &[Move::Wait]);
+        let raised = parlor
+            .session
+            .ask(Some("tool"), turn.cancelled(), Ask::default().into());
+        let saying = parlor.say("two");
+        assert!(block_on(raised).is_ok());
+        let then = parlor.say("three");
+        block_on(turn.end(&Ending::Completed, false)).unwrap();
+        let answering = parlor.answer();
+        let acknowledged = acknowledged([saying, then]);
+        assert_eq!(acknowledged.len(), 2, "both are taken");
+        parlor.session.end_of_input();
+        assert_eq!(answering.join().unwrap(), acknowledged);
+        parlor.session.close().unwrap();
+        let all = [first, acknowledged[0], acknowledged[1]];
+        parlor.reopen().has_all_of(&all, &all);
+    });
+}
+
+#[test]
 fn a_prompt_ends_with_its_turn() {
     explore(|| {
         let parlor = Parlor::new(&StoredSessions::new());

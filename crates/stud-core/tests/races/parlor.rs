@@ -41,6 +41,7 @@ fn config(shelf: &Arc<StoredSessions>) -> SessionConfig {
         mode: SecurityMode::default(),
         store: shelf.clone(),
         trails: None,
+        index: None,
         redactor: Arc::new(Redactor::new()),
         absence: Absence::default(),
         rules: TurnPolicy::default(),

@@ -258,6 +258,7 @@ fn a_store_keeps_sessions() {
             updated_at: String::new(),
         },
         slots: vec![],
+        damage: vec![],
     };
     assert_eq!(
         harness.read_session("s1").unwrap_err().code(),

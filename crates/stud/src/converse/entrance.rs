@@ -7,7 +7,7 @@ use stud_core::launch::Resume;
 use stud_core::limits::Limits;
 use stud_core::platform::Places;
 use stud_core::plugin_scope::Scope;
-use stud_core::session::archive;
+use stud_core::session::{archive, in_use};
 use stud_core::settings::Settings;
 use stud_core::stored_sessions::StoredSessions;
 use stud_core::trust::{self, Decision, Entered};
@@ -18,7 +18,7 @@ use crate::cli::Converse;
 use crate::first_run;
 use crate::output::told;
 use crate::setup;
-use crate::trust::{Finding, decide, note};
+use crate::trust::{Finding, Listing, decide, note};
 
 /// What a session begins on.
 pub(super) struct Entrance {
@@ -36,10 +36,15 @@ pub(super) fn enter(
     // Settings that cannot be read end it before anything is written or asked.
     Settings::default().layer(Scope::Global, &places.global_root)?;
     first_run::scaffold_system_prompt(&places)?;
-    if !headless && !arguments.safe_mode {
+    let resumes = arguments.is_resuming();
+    if !headless && !arguments.safe_mode && first_run::will_offer_provider(&places)? {
+        if resumes {
+            // Nothing is set up for a session that cannot be had.
+            go_on(arguments, places.clone(), bundled.clone())?;
+        }
         first_run::offer_provider(&places)?;
     }
-    if arguments.is_resuming() {
+    if resumes {
         return go_on(arguments, places, bundled).map(Some);
     }
     let reach = if arguments.safe_mode {
@@ -74,8 +79,14 @@ fn go_on(
         let shelf = StoredSessions::open(&ground, &Limits::default())?;
         let id = match &arguments.resume {
             Some(word) => shelf.find(word)?,
-            None => archive::latest(&**shelf.store()).map_err(told)?,
+            None => {
+                let trails = ground.places.global_root.join("sessions");
+                archive::latest(&**shelf.store(), &trails).map_err(told)?
+            }
         };
+        if let Some(pid) = shelf.holder(&id) {
+            return Err(told(in_use(&id, pid)));
+        }
         let recorded = archive::project_root(&id, &**shelf.store()).map_err(told)?;
         (id, recorded)
     };
@@ -161,7 +172,7 @@ fn ask(places: &Places, person: &Person) -> Result<Option<Reach>, Diagnostic> {
         "This project has a `.stud` folder that you have not decided to trust:\n  {}\n{}\
          If you trust it, its plugins run in stud's own process, without any barrier, with everything you may do.\n",
         printable(&root),
-        contents(places)
+        Listing::of(&places.project_root).text()
     ));
     loop {
         say("[t]rust it, trust it [o]nce, [d]ecline, [a]bort? ");
@@ -185,39 +196,4 @@ fn ask(places: &Places, person: &Person) -> Result<Option<Reach>, Diagnostic> {
             _ => say("Please answer t, o, d or a.\n"),
         }
     }
-}
-
-/// The names of what would be used. Nothing is opened.
-fn contents(places: &Places) -> String {
-    const MOST: usize = 20;
-    let names = |folder: &Path| {
-        let mut names: Vec<String> = std::fs::read_dir(folder)
-            .into_iter()
-            .flatten()
-            .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
-            .collect();
-        names.sort();
-        names
-    };
-    let mut found = Vec::new();
-    for name in names(&places.project_root) {
-        let below = places.project_root.join(&name);
-        if below.is_dir() && !below.is_symlink() {
-            found.extend(
-                names(&below)
-                    .into_iter()
-                    .map(|inner| format!("{name}/{inner}")),
-            );
-        } else {
-            found.push(name);
-        }
-    }
-    let more = found.len().saturating_sub(MOST);
-    let shown = found.iter().take(MOST);
-    let mut lines: Vec<String> = shown.map(|name| printable(name).into_owned()).collect();
-    if more > 0 {
-        lines.push(format!("and {more} more"));
-    }
-    let indented = lines.iter().flat_map(|line| ["    ", line, "\n"]);
-    indented.collect()
 }

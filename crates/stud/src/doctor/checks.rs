@@ -11,6 +11,7 @@ use stud_core::environment::Environment;
 use stud_core::model::ProviderChoice;
 use stud_core::redact::Redactor;
 use stud_core::secrets::{Env, ReferenceKind, SecretReference, UserVault, Vault as _};
+use stud_core::session::archive;
 use stud_core::store::Store;
 use stud_diagnostics::{Diagnostic, codes};
 
@@ -118,5 +119,17 @@ impl Sessions {
 
     pub(super) fn document(&self) -> Value {
         json!({"kept": self.kept, "running": self.running})
+    }
+
+    /// What of them is not what was written. Everything that is stored is read for that.
+    pub(super) fn damage(store: &dyn Store) -> Result<Vec<Diagnostic>> {
+        let mut found = Vec::new();
+        for id in store.list()? {
+            match archive::check(&id, store) {
+                Ok(damage) => found.extend(damage),
+                Err(error) => found.push(told(error).downgraded().with("sessionId", id)),
+            }
+        }
+        Ok(found)
     }
 }

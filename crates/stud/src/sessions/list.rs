@@ -16,7 +16,10 @@ pub(super) fn run(shelf: &StoredSessions, output: &Output) -> Verdict {
     let mut broken = Vec::new();
     for id in shelf.store().list().map_err(told)? {
         match summarize(&id, &**shelf.store()) {
-            Ok(summary) => sessions.push((shelf.is_running(&id), summary)),
+            Ok(summary) => {
+                broken.extend_from_slice(&summary.damage);
+                sessions.push((shelf.is_running(&id), summary));
+            }
             Err(error) => broken.push(told(error).downgraded().with("sessionId", id)),
         }
     }

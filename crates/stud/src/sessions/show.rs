@@ -1,7 +1,7 @@
 //! `stud sessions show`.
 
 use serde_json::json;
-use stud_core::session::archive::{messages, records, summarize};
+use stud_core::session::archive::{check, messages, records, summarize};
 use stud_core::stored_sessions::{StoredChild, StoredSessions};
 use stud_diagnostics::{Diagnostic, printable, printable_text};
 
@@ -13,6 +13,9 @@ const DEEPEST: usize = 8;
 
 pub(super) fn run(shelf: &StoredSessions, word: &str, tree: bool, output: &Output) -> Verdict {
     let id = shelf.find(word)?;
+    for damage in check(&id, &**shelf.store()).map_err(told)? {
+        output.warn(&damage);
+    }
     if output.is_json() {
         documents(shelf, &id, output)?;
     } else {

@@ -11,7 +11,29 @@ static TABLE: [u64; 256] = table();
 
 /// The checksum of some bytes.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
-    !bytes.iter().fold(!0, |crc: u64, byte| {
+    !extend(!0, bytes)
+}
+
+/// What a session's records are checked with: the checksum covers the name of the session's folder before the bytes, so
+/// that a record of one session is no record of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Key(u64);
+
+impl Key {
+    /// The key of the session whose folder has this name.
+    pub(crate) fn of(name: &[u8]) -> Self {
+        // No name of a folder has a zero byte in it, so none is the beginning of another.
+        Self(extend(extend(!0, name), &[0]))
+    }
+
+    /// The checksum of some bytes of this session.
+    pub(crate) fn checksum(self, bytes: &[u8]) -> u64 {
+        !extend(self.0, bytes)
+    }
+}
+
+fn extend(crc: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(crc, |crc: u64, byte| {
         TABLE[usize::from(crc.to_le_bytes()[0] ^ byte)] ^ (crc >> 8)
     })
 }
@@ -44,6 +66,13 @@ mod tests {
     fn it_is_the_checksum_that_xz_has() {
         assert_eq!(checksum(b"123456789"), 0x995D_C9BB_DF19_39FA);
         assert_eq!(checksum(b""), 0);
+    }
+
+    #[test]
+    fn the_bytes_of_two_sessions_differ() {
+        let (one, other) = (Key::of(b"one"), Key::of(b"other"));
+        assert_ne!(one.checksum(b"x"), other.checksum(b"x"));
+        assert_eq!(one.checksum(b"x"), checksum(b"one\0x"));
     }
 
     #[test]

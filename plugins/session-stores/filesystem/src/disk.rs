@@ -34,6 +34,16 @@ pub(crate) trait Disk: Send + Sync {
     /// Whether there is something of that name.
     fn exists(&self, path: &Path) -> io::Result<bool>;
 
+    /// What this process writes into a lock: its number on the first line, and where that number holds on the second.
+    fn signature(&self) -> String {
+        format!("{}\n", std::process::id())
+    }
+
+    /// Whether the process with this signature has ended, if that can be told from here.
+    fn has_ended(&self, _signature: &str) -> bool {
+        false
+    }
+
     /// How many bytes of a journal may be written and not synced. What a loss of power can take is at the end of the
     /// file then, and that is all that has to be looked at when a journal is opened.
     fn unsynced_bytes(&self) -> u64 {
@@ -60,6 +70,12 @@ pub(crate) trait DiskFile: Send {
 
     /// Takes the lock of the file for as long as it is open, unless it is taken.
     fn try_lock(&self) -> io::Result<bool>;
+
+    /// Gives the lock back, for every process that has it with this file.
+    fn unlock(&self) -> io::Result<()>;
+
+    /// Whether this is the file of that name.
+    fn is_at(&self, path: &Path) -> io::Result<bool>;
 }
 
 /// What a file is opened for.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use stud_sdk::Result;
 
+use crate::checksum::Key;
 use crate::failure::{Reason, unavailable};
 
 /// What file systems take as one name.
@@ -34,6 +35,12 @@ impl Folder {
     /// The folder itself.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What the records of the session are checked with.
+    pub(crate) fn key(&self) -> Key {
+        let name = self.path.file_name().unwrap_or_default();
+        Key::of(name.as_encoded_bytes())
     }
 
     /// The snapshot's manifest.

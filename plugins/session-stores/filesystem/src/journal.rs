@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use stud_sdk::session_store::{Durability, JournalBatch};
 use stud_sdk::{Error, Result};
 
+use crate::anchor::Anchor;
+use crate::checksum::Key;
 use crate::disk::{Access, Disk, DiskFile, read_range, write_all};
 use crate::failure::{self, At as _, Reason, drift, unavailable};
 use crate::folder::Folder;
@@ -25,6 +27,7 @@ const COPY_BYTES: u64 = 1024 * 1024;
 pub(crate) struct Journal {
     file: Box<dyn DiskFile>,
     path: PathBuf,
+    key: Key,
     /// Where the last acknowledged batch ends, and the next one begins.
     end: u64,
     /// Everything before this offset is on the disk.
@@ -47,6 +50,8 @@ pub(crate) struct Cut {
     pub(crate) last_seq: Option<u64>,
     /// Where the bytes are now.
     pub(crate) kept_in: PathBuf,
+    /// Whether the snapshot covers some of them: then they were on the disk, and no crash took them.
+    pub(crate) is_covered: bool,
 }
 
 /// How a batch failed.
@@ -61,20 +66,30 @@ pub(crate) enum Failed {
 impl Journal {
     /// Opens the journal of a session, and makes it if there is none. Afterwards all of it is on the disk.
     ///
-    /// What had to be cut off is told even if something else fails then.
-    pub(crate) fn open(disk: &dyn Disk, folder: &Folder, told: &mut Option<Cut>) -> Result<Self> {
+    /// What had to be cut off is told even if something else fails then. `covered` is how much of the journal the
+    /// snapshot covers; it is asked for only if something has to be cut off.
+    pub(crate) fn open(
+        disk: &dyn Disk,
+        folder: &Folder,
+        covered: impl FnOnce() -> u64,
+        told: &mut Option<Cut>,
+    ) -> Result<Self> {
         let path = folder.journal();
+        let key = folder.key();
         let mut file = disk.open(&path, Access::Update).at("open", &path)?;
-        let tail =
-            tail::judge(&*file, disk.unsynced_bytes()).map_err(|unfit| unfit_at(unfit, &path))?;
+        let tail = tail::judge(&*file, disk.unsynced_bytes(), key)
+            .map_err(|unfit| unfit_at(unfit, &path))?;
         if tail.torn_bytes > 0 {
-            *told = Some(cut(disk, folder, &mut *file, &tail)?);
+            let is_covered = tail.end < covered();
+            let cut = cut(disk, folder, &mut *file, &tail)?;
+            *told = Some(Cut { is_covered, ..cut });
         }
         make_sure(&mut *file, &tail).at("sync", &path)?;
         disk.sync_dir(folder.path()).at("sync", folder.path())?;
         Ok(Self {
             file,
             path,
+            key,
             end: tail.end,
             synced: tail.end,
             unsynced_bytes: disk.unsynced_bytes(),
@@ -86,6 +101,14 @@ impl Journal {
     /// Where the last acknowledged batch ends.
     pub(crate) fn end(&self) -> u64 {
         self.end
+    }
+
+    /// Where it ends, for a snapshot. All of it is on the disk then.
+    pub(crate) fn anchor(&mut self) -> Result<Anchor, Failed> {
+        self.sync()?;
+        Anchor::of(&*self.file, self.end, self.last_seq, self.key)
+            .at("read", &self.path)
+            .map_err(Failed::Refused)
     }
 
     /// Adds a batch, all or nothing.
@@ -166,6 +189,7 @@ impl Journal {
                 record.seq,
                 (index + 1, count),
                 follows_synced,
+                self.key,
                 &record.record,
             )
             .map_err(|error| {
@@ -191,6 +215,18 @@ impl Journal {
     }
 }
 
+/// Whether a session has begun: whether its journal has a record, or anything that would have to be looked into.
+pub(crate) fn is_begun(disk: &dyn Disk, folder: &Folder) -> bool {
+    let Ok(file) = disk.open(&folder.journal(), Access::Read) else {
+        // What cannot be opened although it is there is named when the session is read.
+        return disk.exists(&folder.journal()).unwrap_or(false);
+    };
+    match tail::judge(&*file, disk.unsynced_bytes(), folder.key()) {
+        Ok(tail) => tail.last_seq.is_some(),
+        Err(_) => true,
+    }
+}
+
 /// Puts what lies behind the end of a journal into a file of its own, and then cuts it off.
 fn cut(disk: &dyn Disk, folder: &Folder, file: &mut dyn DiskFile, tail: &Tail) -> Result<Cut> {
     let mut number = 1;
@@ -213,6 +249,7 @@ fn cut(disk: &dyn Disk, folder: &Folder, file: &mut dyn DiskFile, tail: &Tail) -
         records: tail.torn_records,
         last_seq: tail.last_seq,
         kept_in,
+        is_covered: false,
     })
 }
 
@@ -252,7 +289,7 @@ pub(crate) fn unfit_at(unfit: Unfit, path: &Path) -> Error {
         Unfit::Io(error) => failure::disk("read", path, &error),
         Unfit::Damaged(offset) => {
             let message = format!(
-                "{} is damaged at byte {offset}: the line there is not the one that was written",
+                "{} is damaged at byte {offset}: the line there is not the one that was written for this session",
                 path.display()
             );
             drift(path, message).with("offset", offset)

@@ -17,6 +17,7 @@ mod lines;
 mod tail;
 mod pages;
 mod lock;
+mod anchor;
 mod journal;
 mod snapshot;
 mod session;
@@ -32,6 +33,7 @@ use stud_sdk::session_store::{
 use stud_sdk::{Cx, Host, Result};
 
 use disk::RealDisk;
+use journal::Cut;
 use notice::JournalTornTail;
 use options::Options;
 use store::Store;
@@ -81,8 +83,10 @@ impl SessionStore for FilesystemStore {
         self.store.read(session_id)
     }
 
-    async fn write(&self, stored: Stored, _cx: &Cx) -> Result<()> {
-        self.store.write(&stored)
+    async fn write(&self, stored: Stored, cx: &Cx) -> Result<()> {
+        let (done, cut) = self.store.write(&stored);
+        tell(&stored.manifest.session_id, cut, cx).await;
+        done
     }
 
     async fn list(&self, _cx: &Cx) -> Result<Vec<String>> {
@@ -91,9 +95,7 @@ impl SessionStore for FilesystemStore {
 
     async fn append(&self, session_id: &str, batch: JournalBatch, cx: &Cx) -> Result<()> {
         let (done, cut) = self.store.append(session_id, &batch);
-        if let Some(cut) = cut {
-            JournalTornTail::of(session_id, &cut).tell(cx).await;
-        }
+        tell(session_id, cut, cx).await;
         done
     }
 
@@ -103,6 +105,13 @@ impl SessionStore for FilesystemStore {
 
     async fn remove(&self, session_id: &str, _cx: &Cx) -> Result<()> {
         self.store.remove(session_id)
+    }
+}
+
+/// Tells what was cut off a journal. What a snapshot covers was no torn tail; reading the snapshot tells of that.
+async fn tell(session_id: &str, cut: Option<Cut>, cx: &Cx) {
+    if let Some(cut) = cut.filter(|cut| !cut.is_covered) {
+        JournalTornTail::of(session_id, &cut).tell(cx).await;
     }
 }
 

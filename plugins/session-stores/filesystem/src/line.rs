@@ -1,14 +1,17 @@
 //! One record as a line of the journal.
 //!
 //! ```text
-//! 6c40df5f0b497347 12 1/3 + {"kind":"note","text":"hi"}
-//! └ checksum       │  │   │ └ the record, as compact JSON
-//!                  │  │   └ `+`: all before this batch was on the disk when it was written; `-`: it was not
+//! 6c40df5f0b497347 12 1/3 +s {"kind":"note","text":"hi"}
+//! └ checksum       │  │   │  └ the record, as compact JSON
+//!                  │  │   └ `+`: all before this batch was on the disk when it was written; `-`: it was not;
+//!                  │  │     `s`: the checksum covers the session too
 //!                  │  └ the first of the three records that were added together
 //!                  └ seq
 //! ```
 //!
-//! The checksum covers everything behind it up to the newline. Compact JSON has neither a newline nor a zero byte in
+//! The checksum covers the name of the session's folder and a zero byte, and everything behind it up to the newline. A
+//! line without `s` was written by an older version, whose checksums do not cover the name; none follows a line that has
+//! it. Compact JSON has neither a newline nor a zero byte in
 //! it, so lines can be found from anywhere in the file, and zero bytes come only from blocks a file system never
 //! wrote. The place in the batch makes a batch all or nothing: without its last line none of it counts. The sign tells
 //! whether bytes further up were promised to survive the loss of power, and so whether losing them is damage.
@@ -17,7 +20,7 @@ use std::io::Write as _;
 
 use serde_json::Value;
 
-use crate::checksum::checksum;
+use crate::checksum::{Key, checksum};
 
 const CHECKSUM_DIGITS: usize = 16;
 
@@ -32,34 +35,44 @@ pub(crate) struct Line<'a> {
     pub(crate) count: u64,
     /// Whether all before the batch was on the disk when it was written.
     pub(crate) follows_synced: bool,
+    /// Whether its checksum covers the session.
+    pub(crate) is_bound: bool,
     /// The record.
     pub(crate) json: &'a [u8],
 }
 
 impl<'a> Line<'a> {
-    /// Reads a line with its newline, if it is whole.
-    pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
+    /// Reads a line with its newline, if it is whole and of the session with this key.
+    pub(crate) fn parse(bytes: &'a [u8], key: Key) -> Option<Self> {
         let line = bytes.strip_suffix(b"\n")?;
         let (sum, covered) = line.split_at_checked(CHECKSUM_DIGITS)?;
         let covered = covered.strip_prefix(b" ")?;
         let sum = u64::from_str_radix(str::from_utf8(sum).ok()?, 16).ok()?;
-        if checksum(covered) != sum {
-            return None;
-        }
         let mut fields = covered.splitn(4, |byte| *byte == b' ');
         let seq = number(fields.next()?)?;
         let batch = fields.next()?;
         let slash = batch.iter().position(|byte| *byte == b'/')?;
-        let follows_synced = match fields.next()? {
-            b"+" => true,
-            b"-" => false,
+        let (follows_synced, is_bound) = match fields.next()? {
+            b"+s" => (true, true),
+            b"-s" => (false, true),
+            b"+" => (true, false),
+            b"-" => (false, false),
             _ => return None,
         };
+        let due = if is_bound {
+            key.checksum(covered)
+        } else {
+            checksum(covered)
+        };
+        if due != sum {
+            return None;
+        }
         Some(Self {
             seq,
             place: number(&batch[..slash])?,
             count: number(&batch[slash + 1..])?,
             follows_synced,
+            is_bound,
             json: fields.next()?,
         })
     }
@@ -81,7 +94,7 @@ impl<'a> Line<'a> {
         } else {
             self.place == before.place + 1 && self.count == before.count
         };
-        goes_on && self.seq > before.seq
+        goes_on && self.seq > before.seq && (self.is_bound || !before.is_bound)
     }
 }
 
@@ -91,6 +104,7 @@ pub(crate) fn push(
     seq: u64,
     (place, count): (usize, usize),
     follows_synced: bool,
+    key: Key,
     record: &Value,
 ) -> serde_json::Result<()> {
     let start = lines.len();
@@ -99,12 +113,12 @@ pub(crate) fn push(
     // Writing to memory fails only in the record itself.
     write!(
         lines,
-        "{:0CHECKSUM_DIGITS$x} {seq} {place}/{count} {sign} ",
+        "{:0CHECKSUM_DIGITS$x} {seq} {place}/{count} {sign}s ",
         0
     )
     .map_err(serde_json::Error::io)?;
     serde_json::to_writer(&mut *lines, record)?;
-    let sum = format!("{:0CHECKSUM_DIGITS$x}", checksum(&lines[covered..]));
+    let sum = format!("{:0CHECKSUM_DIGITS$x}", key.checksum(&lines[covered..]));
     lines[start..start + CHECKSUM_DIGITS].copy_from_slice(sum.as_bytes());
     lines.push(b'\n');
     Ok(())
@@ -119,9 +133,13 @@ mod tests {
     use super::*;
     use stud_sdk::json;
 
+    fn key() -> Key {
+        Key::of(b"a-session")
+    }
+
     fn line(seq: u64, record: &Value) -> Vec<u8> {
         let mut lines = Vec::new();
-        push(&mut lines, seq, (2, 3), true, record).unwrap();
+        push(&mut lines, seq, (2, 3), true, key(), record).unwrap();
         lines
     }
 
@@ -133,9 +151,9 @@ mod tests {
         assert!(!written.contains(&0));
         assert_eq!(
             str::from_utf8(&written).unwrap().split_once(' ').unwrap().1,
-            "12 2/3 + {\"text\":\"two\\nlines, a \\u0000 and a \\\"quote\\\"\"}\n"
+            "12 2/3 +s {\"text\":\"two\\nlines, a \\u0000 and a \\\"quote\\\"\"}\n"
         );
-        let read = Line::parse(&written).unwrap();
+        let read = Line::parse(&written, key()).unwrap();
         assert_eq!(
             (read.seq, read.place, read.count, read.follows_synced),
             (12, 2, 3, true)
@@ -144,12 +162,33 @@ mod tests {
     }
 
     #[test]
+    fn a_line_is_of_one_session() {
+        let written = line(12, &json!("hi"));
+        assert!(Line::parse(&written, key()).is_some());
+        assert_eq!(Line::parse(&written, Key::of(b"another")), None);
+    }
+
+    #[test]
+    fn the_lines_of_older_versions_are_read_in_any_session() {
+        // Written before checksums covered the session.
+        let covered = b"12 1/1 + {\"kind\":\"note\"}";
+        let mut old = format!("{:016x} ", checksum(covered)).into_bytes();
+        old.extend_from_slice(covered);
+        old.push(b'\n');
+        let read = Line::parse(&old, key()).unwrap();
+        assert_eq!(
+            (read.seq, read.is_bound, read.follows_synced),
+            (12, false, true)
+        );
+    }
+
+    #[test]
     fn no_part_of_a_line_is_a_line() {
         let written = line(12, &json!("a b"));
         for length in 0..written.len() {
-            assert_eq!(Line::parse(&written[..length]), None, "{length}");
+            assert_eq!(Line::parse(&written[..length], key()), None, "{length}");
             assert_eq!(
-                Line::parse(&written[written.len() - length..]),
+                Line::parse(&written[written.len() - length..], key()),
                 None,
                 "{length}"
             );
@@ -164,7 +203,7 @@ mod tests {
                 let mut changed = written.clone();
                 changed[place] = change;
                 if changed != written {
-                    assert_eq!(Line::parse(&changed), None, "{place} {change}");
+                    assert_eq!(Line::parse(&changed, key()), None, "{place} {change}");
                 }
             }
         }
@@ -177,6 +216,7 @@ mod tests {
             place,
             count,
             follows_synced: false,
+            is_bound: true,
             json: b"0",
         };
         assert!(one(2, 1, 1).fits_behind(&one(1, 1, 1)));
@@ -185,5 +225,12 @@ mod tests {
         assert!(!one(2, 2, 2).fits_behind(&one(1, 1, 1)));
         assert!(!one(2, 1, 1).fits_behind(&one(1, 1, 2)));
         assert!(!one(2, 2, 3).fits_behind(&one(1, 1, 2)));
+        let unbound = |seq| Line {
+            is_bound: false,
+            ..one(seq, 1, 1)
+        };
+        assert!(one(2, 1, 1).fits_behind(&unbound(1)));
+        assert!(unbound(2).fits_behind(&unbound(1)));
+        assert!(!unbound(2).fits_behind(&one(1, 1, 1)));
     }
 }

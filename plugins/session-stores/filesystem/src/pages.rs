@@ -10,6 +10,7 @@ use std::io;
 
 use stud_sdk::session_store::{JournalPage, JournalRecord, Page};
 
+use crate::checksum::Key;
 use crate::disk::DiskFile;
 use crate::line::Line;
 use crate::lines::Lines;
@@ -23,8 +24,9 @@ const PAGE_BYTES: usize = 1024 * 1024;
 const NEAR_BYTES: u64 = 64 * 1024;
 
 /// What is remembered of a journal between two pages.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Pages {
+    key: Key,
     index: Index,
     /// The last record of the last page, and where the record behind it begins.
     reached: Option<(u64, u64)>,
@@ -33,6 +35,16 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
+    /// Nothing is known yet of the journal of the session with this key.
+    pub(crate) fn new(key: Key) -> Self {
+        Self {
+            key,
+            index: Index::default(),
+            reached: None,
+            whole: None,
+        }
+    }
+
     /// Reads a page of a journal. `end` is where its writer says that it ends, if that is known.
     pub(crate) fn read(
         &mut self,
@@ -48,7 +60,7 @@ impl Pages {
             };
             let done = self.collect(file, end, page);
             if let Err(Unfit::Damaged(_)) = done {
-                *self = Self::default();
+                *self = Self::new(self.key);
             }
             done
         };
@@ -71,7 +83,7 @@ impl Pages {
         let mut before = None;
         while let Some((offset, text)) = lines.next()? {
             let damaged = || Unfit::Damaged(offset);
-            let line = Line::parse(text).ok_or_else(damaged)?;
+            let line = Line::parse(text, self.key).ok_or_else(damaged)?;
             if before
                 .replace(line.seq)
                 .is_some_and(|before| before >= line.seq)
@@ -106,7 +118,7 @@ impl Pages {
         if self.whole == Some(len) {
             return Ok(len);
         }
-        let end = tail::judge(file, unsynced_bytes)?.end;
+        let end = tail::judge(file, unsynced_bytes, self.key)?.end;
         self.whole = (end == len).then_some(len);
         Ok(end)
     }
@@ -125,7 +137,7 @@ impl Pages {
         let (mut low, mut high) = self.index.around(after, end);
         while high.saturating_sub(low) > NEAR_BYTES {
             let middle = low + (high - low) / 2;
-            match first_line(file, middle, high)? {
+            match first_line(file, middle, high, self.key)? {
                 Some((seq, offset)) => {
                     self.index.note(seq, offset);
                     if seq <= after {
@@ -142,11 +154,11 @@ impl Pages {
 }
 
 /// The first whole line that begins between two offsets.
-fn first_line(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<Option<(u64, u64)>> {
+fn first_line(file: &dyn DiskFile, from: u64, to: u64, key: Key) -> io::Result<Option<(u64, u64)>> {
     let mut lines = Lines::behind(file, from, to)?;
     while let Some((offset, text)) = lines.next()? {
         // A broken one is for the page that meets it to report.
-        if let Some(line) = Line::parse(text) {
+        if let Some(line) = Line::parse(text, key) {
             return Ok(Some((line.seq, offset)));
         }
     }

@@ -34,18 +34,30 @@ struct Writing {
 
 impl Session {
     pub(crate) fn new(folder: Folder) -> Self {
+        let pages = Pages::new(folder.key());
         Self {
             folder,
             writing: Mutex::default(),
-            pages: Mutex::default(),
+            pages: Mutex::new(pages),
         }
     }
 
-    /// Replaces the snapshot.
-    pub(crate) fn write(&self, disk: &dyn Disk, stored: &Stored) -> Result<()> {
+    /// Replaces the snapshot; says what was cut off the journal, if this opened it.
+    pub(crate) fn write(&self, disk: &dyn Disk, stored: &Stored) -> (Result<()>, Option<Cut>) {
+        let mut cut = None;
+        let done = self.try_write(disk, stored, &mut cut);
+        (done, cut)
+    }
+
+    fn try_write(&self, disk: &dyn Disk, stored: &Stored, cut: &mut Option<Cut>) -> Result<()> {
         let mut writing = self.writing();
         writing.begin(disk, &self.folder)?;
-        let written = snapshot::write(disk, &self.folder, stored);
+        let anchor = match writing.known_journal(disk, &self.folder, cut)? {
+            // What the snapshot covers survives whatever the snapshot survives.
+            Some(journal) => journal.anchor().map(Some),
+            None => Ok(None),
+        };
+        let written = anchor.and_then(|anchor| snapshot::write(disk, &self.folder, stored, anchor));
         writing.finish(written)
     }
 
@@ -197,9 +209,23 @@ impl Writing {
     ) -> Result<&mut Journal> {
         let journal = match self.journal.take() {
             Some(journal) => journal,
-            None => Journal::open(disk, folder, cut)?,
+            None => Journal::open(disk, folder, || snapshot::covered(disk, folder), cut)?,
         };
         Ok(self.journal.insert(journal))
+    }
+
+    /// The journal, if the session has one.
+    fn known_journal(
+        &mut self,
+        disk: &dyn Disk,
+        folder: &Folder,
+        cut: &mut Option<Cut>,
+    ) -> Result<Option<&mut Journal>> {
+        let path = folder.journal();
+        if self.journal.is_none() && !disk.exists(&path).at("look for", &path)? {
+            return Ok(None);
+        }
+        self.journal(disk, folder, cut).map(Some)
     }
 
     fn finish(&mut self, done: Result<(), Failed>) -> Result<()> {

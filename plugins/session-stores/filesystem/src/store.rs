@@ -11,7 +11,7 @@ use stud_sdk::{Error, Result};
 use crate::disk::Disk;
 use crate::failure::{At as _, Reason, unavailable};
 use crate::folder::{self, Folder};
-use crate::journal::Cut;
+use crate::journal::{self, Cut};
 use crate::session::Session;
 use crate::snapshot;
 
@@ -39,14 +39,18 @@ impl Store {
         snapshot::read(&*self.disk, &folder).map_err(of(session_id))
     }
 
-    /// Replaces a snapshot.
-    pub(crate) fn write(&self, stored: &Stored) -> Result<()> {
+    /// Replaces a snapshot; says what was cut off the journal, if this opened it.
+    pub(crate) fn write(&self, stored: &Stored) -> (Result<()>, Option<Cut>) {
         let session_id = &stored.manifest.session_id;
         // Before anything touches the disk.
-        snapshot::check(&stored.manifest, &self.root).map_err(of(session_id))?;
-        self.session(session_id)?
-            .write(&*self.disk, stored)
-            .map_err(of(session_id))
+        let checked = snapshot::check(&stored.manifest, &self.root).map_err(of(session_id));
+        match checked.and_then(|()| self.session(session_id)) {
+            Ok(session) => {
+                let (done, cut) = session.write(&*self.disk, stored);
+                (done.map_err(of(session_id)), cut)
+            }
+            Err(error) => (Err(error), None),
+        }
     }
 
     /// The ids of all sessions, in byte order.
@@ -113,13 +117,17 @@ impl Store {
         *self.sessions() = None;
     }
 
-    /// Whether there is a snapshot or a journal below that name. A folder that cannot be looked into has neither.
+    /// Whether there is a snapshot or a journal with something in it below that name. A folder that cannot be looked into
+    /// has neither. Without a whole first batch nothing was ever acknowledged, so no session began there.
     fn is_session(&self, name: &str) -> bool {
         let Ok(folder) = Folder::of(&self.root, name) else {
             return false;
         };
         let has = |path: PathBuf| self.disk.exists(&path).unwrap_or(false);
-        folder::name(name) == Some(name) && (has(folder.manifest()) || has(folder.journal()))
+        folder::name(name) == Some(name)
+            && (has(folder.manifest())
+                || has(folder.state())
+                || journal::is_begun(&*self.disk, &folder))
     }
 
     fn session(&self, session_id: &str) -> Result<Arc<Session>> {

@@ -9,6 +9,7 @@
 
 use std::io;
 
+use crate::checksum::Key;
 use crate::disk::{DiskFile, read_range};
 use crate::line::Line;
 
@@ -46,7 +47,7 @@ impl From<io::Error> for Unfit {
 ///
 /// The writer continues until `unsynced_bytes` are not synced, and a batch of up to as many may be on its way then; a
 /// larger one is alone.
-pub(crate) fn judge(file: &dyn DiskFile, unsynced_bytes: u64) -> Result<Tail, Unfit> {
+pub(crate) fn judge(file: &dyn DiskFile, unsynced_bytes: u64, key: Key) -> Result<Tail, Unfit> {
     let len = file.len()?;
     let mut size = 2 * unsynced_bytes;
     loop {
@@ -55,6 +56,7 @@ pub(crate) fn judge(file: &dyn DiskFile, unsynced_bytes: u64) -> Result<Tail, Un
         if let Some(tail) = (Window {
             from,
             bytes: &bytes,
+            key,
         })
         .judge()?
         {
@@ -69,6 +71,7 @@ pub(crate) fn judge(file: &dyn DiskFile, unsynced_bytes: u64) -> Result<Tail, Un
 struct Window<'a> {
     from: u64,
     bytes: &'a [u8],
+    key: Key,
 }
 
 /// What is known of the lines so far.
@@ -98,7 +101,7 @@ impl Window<'_> {
         };
         let mut at = start;
         for bytes in self.bytes[start..].split_inclusive(|byte| *byte == b'\n') {
-            let Some(line) = Line::parse(bytes) else {
+            let Some(line) = Line::parse(bytes, self.key) else {
                 self.may_be_torn(at, bytes)?;
                 break;
             };
@@ -143,7 +146,7 @@ impl Window<'_> {
     fn lines(&self, from: usize) -> impl Iterator<Item = Line<'_>> {
         let rest = self.bytes.get(from..).unwrap_or_default();
         rest.split_inclusive(|byte| *byte == b'\n')
-            .filter_map(Line::parse)
+            .filter_map(|bytes| Line::parse(bytes, self.key))
     }
 
     fn tail(&self, end: usize, last_seq: Option<u64>, synced: usize) -> Tail {

@@ -6,5 +6,7 @@ mod samples;
 mod trial;
 mod crashes;
 mod recovery;
+mod damage;
+mod places;
 mod paging;
 mod plugin;

@@ -1,5 +1,7 @@
 //! Every way to change a trail, and the line at which it shows.
 
+use stud_observed::campaign;
+
 use super::*;
 
 fn lines(folder: &TempDir) -> Vec<String> {
@@ -60,6 +62,75 @@ fn every_single_byte_counts() {
         let line = whole[..at].split(|byte| *byte == b'\n').count() as u64;
         assert_eq!(broken.line, line, "{at}: {broken}");
     }
+    campaign::figure("bytes of a trail changed, each found", whole.len() as u64);
+}
+
+/// Random edits of several lines at once, with hashes computed anew where the editor can: the chain or the index of heads
+/// has to show each.
+#[test]
+fn whatever_is_edited_the_chain_or_the_index_shows_it() {
+    let rounds = campaign::times(300, 10_000, 200_000);
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut below = |bound: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % bound as u64).unwrap()
+    };
+    let folder = trail_of(5);
+    let path = folder.path().join(FILE);
+    let whole = lines(&folder);
+    let last = verify(&path).unwrap();
+    for round in 0..rounds {
+        let mut edited = whole.clone();
+        for _ in 0..1 + below(3) {
+            if edited.is_empty() {
+                break;
+            }
+            let at = below(edited.len());
+            match below(6) {
+                0 => drop(edited.remove(at)),
+                1 => edited.truncate(at),
+                2 => edited.insert(at, edited[at].clone()),
+                3 => {
+                    let other = below(edited.len());
+                    edited.swap(at, other);
+                }
+                // As far as an editor without a key can go: everything from here on is written anew.
+                4 => {
+                    let mut prev = match at {
+                        0 => GENESIS.to_owned(),
+                        at => hash_of_line(&edited[at - 1]),
+                    };
+                    for (index, line) in edited.iter_mut().enumerate().skip(at) {
+                        *line = forged(line, |value| {
+                            value["prevHash"] = prev.as_str().into();
+                            value["seq"] = (index + 1).into();
+                            value["payload"]["historyLength"] = json!(round + 1000);
+                        });
+                        prev = hash_of_line(line);
+                    }
+                }
+                _ => edited[at] = edited[at].replacen("\"t", "\"u", 1),
+            }
+        }
+        if edited == whole {
+            continue;
+        }
+        let text: String = edited.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(&path, text).unwrap();
+        let is_shown = match verify(&path) {
+            Err(_) => true,
+            Ok(verified) => verified.last_hash != last.last_hash,
+        };
+        assert!(is_shown, "round {round}: {edited:#?}");
+    }
+    campaign::figure("edited trails, each found", rounds);
+}
+
+fn hash_of_line(line: &str) -> String {
+    let value: Value = serde_json::from_str(line).unwrap();
+    value["hash"].as_str().unwrap().to_owned()
 }
 
 #[test]

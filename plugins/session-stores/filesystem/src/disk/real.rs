@@ -21,8 +21,17 @@ impl Disk for RealDisk {
             Access::New => options.write(true).create_new(true),
         };
         #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        Ok(Box::new(options.open(path)?))
+        {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            // Opening a pipe would wait for its other end, and opening a device may do anything.
+            only_files(path)?;
+            options.mode(0o600).custom_flags(NEVER_WAITS);
+        }
+        let file = options.open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(not_a_file());
+        }
+        Ok(Box::new(file))
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
@@ -72,6 +81,25 @@ impl Disk for RealDisk {
     fn exists(&self, path: &Path) -> io::Result<bool> {
         path.try_exists()
     }
+
+    fn signature(&self) -> String {
+        format!("{}\n{}\n", std::process::id(), numbering())
+    }
+
+    fn has_ended(&self, signature: &str) -> bool {
+        let mut lines = signature.lines();
+        let pid = lines.next().and_then(|pid| pid.parse().ok());
+        let pid = pid.and_then(rustix::process::Pid::from_raw);
+        let here = numbering();
+        // The number of a process elsewhere says nothing here.
+        if here.is_empty() || lines.next() != Some(&here) {
+            return false;
+        }
+        pid.is_some_and(|pid| {
+            let asked = rustix::process::test_kill_process(pid);
+            matches!(asked, Err(rustix::io::Errno::SRCH))
+        })
+    }
 }
 
 impl DiskFile for File {
@@ -105,4 +133,46 @@ impl DiskFile for File {
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
+
+    fn unlock(&self) -> io::Result<()> {
+        File::unlock(self)
+    }
+
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        use std::os::unix::fs::MetadataExt as _;
+        let (open, named) = (self.metadata()?, fs::metadata(path)?);
+        Ok((open.dev(), open.ino()) == (named.dev(), named.ino()))
+    }
+}
+
+/// Where the numbers of processes mean what they mean here: this run of this machine, and this container. Empty where
+/// the system does not say.
+fn numbering() -> String {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    let container = fs::read_link("/proc/self/ns/pid");
+    match (boot, container) {
+        (Ok(boot), Ok(container)) => format!("{} {}", boot.trim(), container.display()),
+        _ => String::new(),
+    }
+}
+
+/// Flags with which opening never waits, whatever was put in the place of a file meanwhile.
+#[cfg(unix)]
+const NEVER_WAITS: i32 = rustix::fs::OFlags::NONBLOCK
+    .union(rustix::fs::OFlags::NOCTTY)
+    .bits()
+    .cast_signed();
+
+/// Passes if there is a file, or nothing.
+#[cfg(unix)]
+fn only_files(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => Err(not_a_file()),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn not_a_file() -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, "it is not a file")
 }

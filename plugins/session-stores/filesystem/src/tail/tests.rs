@@ -51,6 +51,14 @@ impl DiskFile for Bytes {
     fn try_lock(&self) -> io::Result<bool> {
         unreachable!()
     }
+
+    fn unlock(&self) -> io::Result<()> {
+        unreachable!()
+    }
+
+    fn is_at(&self, _path: &std::path::Path) -> io::Result<bool> {
+        unreachable!()
+    }
 }
 
 /// Batches as the writer writes them: records, whether all before them was synced, and the size of each record.
@@ -59,10 +67,15 @@ fn journal(batches: &[(&[u64], bool)]) -> Vec<u8> {
     for (seqs, follows_synced) in batches {
         for (index, seq) in seqs.iter().enumerate() {
             let place = (index + 1, seqs.len());
-            line::push(&mut lines, *seq, place, *follows_synced, &json!({"n": seq})).unwrap();
+            let record = json!({"n": seq});
+            line::push(&mut lines, *seq, place, *follows_synced, key(), &record).unwrap();
         }
     }
     lines
+}
+
+fn key() -> Key {
+    Key::of(b"a-session")
 }
 
 fn ends(bytes: &[u8]) -> Vec<usize> {
@@ -71,7 +84,7 @@ fn ends(bytes: &[u8]) -> Vec<usize> {
 }
 
 fn found(bytes: &[u8], unsynced_bytes: u64) -> Result<Tail, u64> {
-    judge(&Bytes::new(bytes), unsynced_bytes).map_err(|unfit| match unfit {
+    judge(&Bytes::new(bytes), unsynced_bytes, key()).map_err(|unfit| match unfit {
         Unfit::Damaged(offset) => offset,
         Unfit::Io(error) => panic!("{error}"),
     })
@@ -218,7 +231,7 @@ fn only_the_end_of_a_long_journal_is_read() {
     let batches: Vec<(&[u64], bool)> = batches.iter().map(|seqs| (&**seqs, true)).collect();
     let whole = journal(&batches);
     let file = Bytes::new(&whole);
-    let tail = judge(&file, 500).unwrap();
+    let tail = judge(&file, 500, key()).unwrap();
     assert_eq!((tail.end, tail.last_seq), (whole.len() as u64, Some(3999)));
     assert_eq!(file.read.get(), 1000);
 }

@@ -6,10 +6,13 @@ use super::faulty_disk::{Aftermath, Deed, Fault};
 use super::random::Random;
 use super::samples::batch;
 use super::trial::{Step, Trial, run};
+use stud_observed::campaign;
 use stud_sdk::session_store::Durability;
 
 /// Enough for every fault to come often and at every kind of step.
-const LIVES: u64 = 150;
+fn lives() -> u64 {
+    campaign::times(150, 5_000, 100_000)
+}
 
 const AFTERMATHS: [Aftermath; 7] = [
     Aftermath::Killed,
@@ -38,6 +41,8 @@ fn at_every(deeds: &[Deed], aftermaths: &[Aftermath], faults: impl Fn(u64) -> Ve
             assert!(ran.is_ok(), "with {planned:?} and {aftermath:?}");
         }
     }
+    let runs = aftermaths.len() * operations.len();
+    campaign::figure("runs with faults at every operation in turn", runs as u64);
 }
 
 const ANY: &[Deed] = &[Deed::Look, Deed::Change, Deed::Write];
@@ -53,6 +58,13 @@ fn nothing_goes_wrong() {
 fn an_operation_fails() {
     at_every(ANY, &AFTERMATHS[..4], |operation| {
         vec![(operation, Fault::Fails(ErrorKind::Other))]
+    });
+}
+
+#[test]
+fn an_operation_is_interrupted() {
+    at_every(ANY, &AFTERMATHS[..2], |operation| {
+        vec![(operation, Fault::Fails(ErrorKind::Interrupted))]
     });
 }
 
@@ -120,10 +132,11 @@ fn everything_ends_soon_after_something_failed() {
 /// Random steps, with several failures in a row.
 #[test]
 fn random_lives() {
-    for seed in 0..LIVES {
+    for seed in 0..lives() {
         let ran = std::panic::catch_unwind(|| live(seed));
         assert!(ran.is_ok(), "with the seed {seed}");
     }
+    campaign::figure("random lives", lives());
 }
 
 fn live(seed: u64) {

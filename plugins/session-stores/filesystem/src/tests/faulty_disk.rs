@@ -527,6 +527,14 @@ impl DiskFile for OpenFile {
         *self.holds_lock.lock().unwrap() = taken;
         Ok(taken)
     }
+
+    fn unlock(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.disk.state().file(path)? == self.file)
+    }
 }
 
 impl Drop for OpenFile {

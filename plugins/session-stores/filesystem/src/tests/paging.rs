@@ -80,6 +80,14 @@ impl DiskFile for CountingFile {
     fn try_lock(&self) -> io::Result<bool> {
         self.0.try_lock()
     }
+
+    fn unlock(&self) -> io::Result<()> {
+        self.0.unlock()
+    }
+
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        self.0.is_at(path)
+    }
 }
 
 /// A journal in a folder that goes away.

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use stud_sdk::session_store::Stored;
+use stud_sdk::session_store::{Damage, DamagedPart, Stored};
 use stud_sdk::{Error, Result};
 
 use super::faulty_disk::{Aftermath, Deed, Fault, FaultyDisk};
@@ -39,6 +39,11 @@ fn append(store: &Store, seq: u64) -> Result<()> {
     store.append(SESSION, &synced([seq])).0
 }
 
+fn words(damage: &[Damage]) -> Vec<(DamagedPart, &str)> {
+    let words = damage.iter().map(|damage| (damage.part, &*damage.reason));
+    words.collect()
+}
+
 fn reason(error: &Error) -> &str {
     error.context()["reason"].as_str().unwrap_or_default()
 }
@@ -55,7 +60,7 @@ fn a_sync_that_failed_is_not_tried_again() {
     for again in [
         store.append(SESSION, &synced([])).0,
         append(&store, 3),
-        store.write(&snapshot(0)),
+        store.write(&snapshot(0)).0,
     ] {
         let refused = again.unwrap_err();
         assert_eq!(
@@ -178,6 +183,7 @@ fn a_torn_tail_is_put_aside_and_told_of() {
             records: 2,
             last_seq: Some(2),
             kept_in: torn,
+            is_covered: false,
         };
         assert_eq!(cut, Some(expected));
         assert!(whole[..whole.len() - 5].ends_with(&bytes));
@@ -271,9 +277,9 @@ fn a_snapshot_that_failed_is_not_there() {
         for operation in 0..operations {
             let disk = FaultyDisk::new();
             let store = open(&disk);
-            store.write(&snapshot(2)).unwrap();
+            store.write(&snapshot(2)).0.unwrap();
             disk.plan([(operation, Fault::Fails(ErrorKind::Other))]);
-            if store.write(&snapshot(next)).is_ok() {
+            if store.write(&snapshot(next)).0.is_ok() {
                 continue;
             }
             failures += 1;
@@ -294,7 +300,7 @@ fn two_snapshots_with_one_manifest_differ_in_their_slots() {
     assert_eq!(two.manifest, three.manifest);
     assert_ne!(two.slots, three.slots);
     for stored in [&two, &three, &two] {
-        store.write(stored).unwrap();
+        store.write(stored).0.unwrap();
         assert_eq!(store.read(SESSION).as_ref(), Ok(stored));
     }
 }
@@ -303,16 +309,19 @@ fn two_snapshots_with_one_manifest_differ_in_their_slots() {
 fn a_snapshot_whose_name_may_not_be_safe_is_the_last_thing_written() {
     let disk = FaultyDisk::new();
     let store = open(&disk);
-    store.write(&snapshot(0)).unwrap();
+    store.write(&snapshot(0)).0.unwrap();
     let before = disk.done().len();
-    store.write(&snapshot(2)).unwrap();
+    store.write(&snapshot(2)).0.unwrap();
     let syncs = disk.done()[before..]
         .iter()
         .rposition(|deed| *deed == Deed::Change);
     // The last change but the removal of the old slots is the sync of the folder.
     disk.plan([(syncs.unwrap() as u64 - 2, Fault::Fails(ErrorKind::Other))]);
-    store.write(&snapshot(4)).unwrap_err();
-    assert_eq!(reason(&store.write(&snapshot(4)).unwrap_err()), "poisoned");
+    store.write(&snapshot(4)).0.unwrap_err();
+    assert_eq!(
+        reason(&store.write(&snapshot(4)).0.unwrap_err()),
+        "poisoned"
+    );
     assert_eq!(open(&disk).read(SESSION), Ok(snapshot(4)));
 }
 
@@ -321,12 +330,15 @@ fn an_edited_manifest_keeps_its_slots_if_they_are_the_only_ones() {
     let disk = FaultyDisk::new();
     let store = open(&disk);
     let mut stored: Stored = snapshot(5);
-    store.write(&stored).unwrap();
+    store.write(&stored).0.unwrap();
     stored.manifest.updated_at = "2027-01-01T00:00:00.000Z".to_owned();
     disk.edit(&file("manifest.json"), |bytes| {
         *bytes = serde_json::to_vec(&stored.manifest).unwrap();
     });
-    assert_eq!(store.read(SESSION), Ok(stored));
+    let mut read = store.read(SESSION).unwrap();
+    let damage = std::mem::take(&mut read.damage);
+    assert_eq!(read, stored);
+    assert_eq!(words(&damage), [(DamagedPart::Manifest, "altered")]);
 
     // With two candidates the state is unknown.
     let other = file("state/0123456789abcdef.json");
@@ -342,14 +354,14 @@ fn what_could_not_be_read_back_is_refused_before_the_disk_is_touched() {
     let store = open(&disk);
     let mut foreign = snapshot(1);
     foreign.manifest.store_id = "sqlite".to_owned();
-    let error = store.write(&foreign).unwrap_err();
+    let error = store.write(&foreign).0.unwrap_err();
     assert_eq!(error.code(), "ResumeMismatch");
     assert_eq!(error.context()["manifestStoreId"], "sqlite");
     assert_eq!(error.context()["activeStoreId"], "filesystem-session-store");
 
     let mut blank = snapshot(1);
     blank.manifest.store_id = " ".to_owned();
-    assert_eq!(store.write(&blank).unwrap_err().code(), "ManifestDrift");
+    assert_eq!(store.write(&blank).0.unwrap_err().code(), "ManifestDrift");
     blank = snapshot(3);
     blank
         .manifest
@@ -358,7 +370,7 @@ fn what_could_not_be_read_back_is_refused_before_the_disk_is_touched() {
         .unwrap()
         .state_slot_ref
         .clear();
-    let error = store.write(&blank).unwrap_err();
+    let error = store.write(&blank).0.unwrap_err();
     assert_eq!(error.context()["field"], "smState.stateSlotRef");
     assert_eq!(disk.done(), []);
 }
@@ -367,14 +379,14 @@ fn what_could_not_be_read_back_is_refused_before_the_disk_is_touched() {
 fn what_a_crash_left_half_written_is_cleared_away() {
     let disk = FaultyDisk::new();
     let store = open(&disk);
-    store.write(&snapshot(1)).unwrap();
+    store.write(&snapshot(1)).0.unwrap();
     disk.plan([(4, Fault::DiesInside(4))]);
-    store.write(&snapshot(2)).unwrap_err();
+    store.write(&snapshot(2)).0.unwrap_err();
     disk.restart(Aftermath::Killed);
     let names = || disk.names(&file("state")).unwrap();
     assert_eq!(names().len(), 2, "{:?}", names());
     let store = open(&disk);
-    store.write(&snapshot(4)).unwrap();
+    store.write(&snapshot(4)).0.unwrap();
     assert_eq!(names().len(), 1, "{:?}", names());
     assert_eq!(store.read(SESSION), Ok(snapshot(4)));
 }
@@ -405,6 +417,6 @@ fn a_closed_store_refuses_everything_that_needs_a_session() {
     let (_, store) = with_records([1]);
     store.close();
     assert_eq!(reason(&append(&store, 2).unwrap_err()), "closed");
-    assert_eq!(reason(&store.write(&snapshot(0)).unwrap_err()), "closed");
+    assert_eq!(reason(&store.write(&snapshot(0)).0.unwrap_err()), "closed");
     assert_eq!(store.sync(), Ok(()));
 }

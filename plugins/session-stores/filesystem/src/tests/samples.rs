@@ -65,6 +65,7 @@ pub(crate) fn snapshot(number: u64) -> Stored {
             updated_at: format!("2026-01-01T00:00:{turn:02}.000Z"),
         },
         slots: (0..number % 3).map(slot).collect(),
+        damage: Vec::new(),
     }
 }
 

@@ -91,7 +91,7 @@ impl Trial {
         let fresh = snapshot(self.snapshot.map_or(0, |number| number + 1));
         let (appended, _) = self.store.append(SESSION, &synced([next, next + 1]));
         assert_eq!(appended, Ok(()));
-        assert_eq!(self.store.write(&fresh), Ok(()));
+        assert_eq!(self.store.write(&fresh).0, Ok(()));
         self.disk.restart(Aftermath::NothingUnsynced);
         self.store = open(&self.disk);
         let seqs = read_all(&self.store).unwrap();
@@ -127,9 +127,9 @@ impl Trial {
 
     fn write(&mut self, number: u64) {
         let stored = snapshot(number);
-        let mut done = self.store.write(&stored);
+        let mut done = self.store.write(&stored).0;
         if done.is_err() && !self.disk.is_down() {
-            done = self.store.write(&stored);
+            done = self.store.write(&stored).0;
         }
         match done {
             Ok(()) => {
