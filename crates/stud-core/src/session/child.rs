@@ -24,6 +24,7 @@ use super::control::ControlLog;
 use super::conversation::Conversation;
 use super::deferred_jobs::Waiting;
 use super::inputs::Inputs;
+use super::journal_growth::JournalGrowth;
 use super::lineage::{Child, Envelope, Lineage, Subagents};
 use super::scopes::Scopes;
 use super::slots::Slots;
@@ -169,6 +170,10 @@ impl Session {
             lineage: Some(lineage),
             subagents: self.subagents.clone(),
             crashed: Mutex::default(),
+            // What it leaves is in the records of its parent.
+            damage: Vec::new(),
+            growth: Arc::new(JournalGrowth::of(0)),
+            index: None,
             readers: Mutex::default(),
             tool_timeout: self.tool_timeout,
             timer: self.timer.clone(),

@@ -67,7 +67,7 @@ fn finish(books: &Recorder, child: &ActiveSubagent) -> Option<String> {
         records.map(|record| record.correlation_id.as_str())
     };
     for turn in of_kind("TurnStarted").collect::<BTreeSet<_>>() {
-        audit_recovery::finish(books, turn);
+        audit_recovery::finish(books, turn, None);
     }
     of_kind("SubagentSpawned").next().map(str::to_owned)
 }
