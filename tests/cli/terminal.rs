@@ -157,7 +157,9 @@ fn the_question_about_a_project_is_written_out() {
     let world = home();
     let name = HOSTILE.replace('/', "");
     let project = world.path(format!("project/{name}"));
-    std::fs::create_dir_all(project.join(".stud/tools").join(&name)).unwrap();
+    let folder = project.join(".stud/tools").join(&name);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("note"), "").unwrap();
     let terminal = Terminal::start(world.command().current_dir(&project));
     terminal.answers("[a]bort?", "d\n");
     terminal.answers("> ", "\u{4}");

@@ -24,7 +24,7 @@ fn a_plan_that_is_agreed_to_is_built_checked_and_reported() {
         let plan = json!({"summary": "add a flag", "steps": ["look", "write"]});
         let input = format!("!tool submit_plan {plan}");
         let run = bench.headless(&["--sm", "plan-then-build"], &input);
-        assert!(run.answer().contains("tests: USER"), "{run:#?}");
+        assert!(run.answer().contains("look: USER"), "{run:#?}");
         let asked = ui.asked()[0]["payload"]["prompt"]
             .as_str()
             .unwrap()

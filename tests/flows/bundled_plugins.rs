@@ -17,6 +17,9 @@ const RESTING: [&str; 4] = [
     "system-prompt-file",
 ];
 
+/// State machines are activated when they are attached to a session.
+const UNATTACHED: [&str; 2] = ["plan-then-build", "review"];
+
 #[test]
 fn a_plugin_that_rests_takes_part_once_it_is_configured() {
     in_both_forms(|bench| {
@@ -88,8 +91,13 @@ fn the_bundled_plugins_take_part_in_the_form_that_is_tested() {
         };
         assert_eq!(running.len(), embedded.len());
         for (id, is) in running {
-            let resting = RESTING.iter().any(|resting| id == resting);
-            let status = if resting { "disabled" } else { "active" };
+            let status = if RESTING.iter().any(|resting| id == resting) {
+                "disabled"
+            } else if UNATTACHED.iter().any(|machine| id == machine) {
+                "loaded"
+            } else {
+                "active"
+            };
             assert_eq!(is, status, "{id}");
         }
         for plugin in plugins {

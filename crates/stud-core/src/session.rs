@@ -75,7 +75,9 @@ mod child_recovery;
 mod crash_recovery;
 pub mod archive;
 
-pub(crate) use attachment::{Entered, Machine, StagePlan, StageTag, Walk, WorkflowProgress};
+pub(crate) use attachment::{
+    Entered, Machine, NO_SLOT, StagePlan, StageTag, Walk, WorkflowProgress,
+};
 pub(crate) use child::{ChildBirth, ChildEnd, child_books, tell};
 pub(crate) use compacting::{Compaction, Segment};
 pub use config::SessionConfig;

@@ -210,7 +210,9 @@ impl<'a> Installer<'a> {
     fn read(&self, source: &Path, profile: Profile) -> Result<Library, Diagnostic> {
         match self.environment.closed(source) {
             Some(_) => Err(untrusted(self.environment)),
-            None => source::read(source, profile),
+            None => source::read(source, profile, &|path| {
+                self.environment.closed(path).is_some()
+            }),
         }
     }
 

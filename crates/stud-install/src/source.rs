@@ -56,14 +56,19 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     HEXLOWER.encode(&Sha256::digest(bytes))
 }
 
-/// Reads the library that `source` stands for. A folder with a `Cargo.toml` is built first.
-pub fn read(source: &Path, profile: Profile) -> Result<Library, Diagnostic> {
+/// Reads the library that `source` stands for. A folder with a `Cargo.toml` is built first. Of a folder, nothing is read
+/// that is closed, wherever a link in it leads.
+pub fn read(
+    source: &Path,
+    profile: Profile,
+    is_closed: &dyn Fn(&Path) -> bool,
+) -> Result<Library, Diagnostic> {
     let path = source.canonicalize().map_err(|error| {
         source_invalid(source, format!("the source cannot be read: {error}"))
             .help("name a library file, a folder with a `Cargo.toml` or a library, or a `.tar.gz` archive")
     })?;
     if path.is_dir() {
-        from_folder(&path, profile)
+        from_folder(&path, profile, is_closed)
     } else if is_archive(&path) {
         from_archive(&path)
     } else {
@@ -92,7 +97,11 @@ fn library_of(bytes: Vec<u8>, kind: &str, origin: &Path) -> Library {
     }
 }
 
-fn from_folder(folder: &Path, profile: Profile) -> Result<Library, Diagnostic> {
+fn from_folder(
+    folder: &Path,
+    profile: Profile,
+    is_closed: &dyn Fn(&Path) -> bool,
+) -> Result<Library, Diagnostic> {
     let manifest = folder.join("Cargo.toml");
     if manifest.is_file() {
         return from_file(&build(&manifest, profile)?, "folder", folder);
@@ -111,9 +120,13 @@ fn from_folder(folder: &Path, profile: Profile) -> Result<Library, Diagnostic> {
         );
         return Err(source_invalid(folder, message).help("name the library itself"));
     };
+    if is_closed(library) {
+        let message = "the library leads into a project that is not trusted";
+        return Err(source_invalid(library, message).help("`stud trust` decides about the project"));
+    }
     let mut read = from_file(library, "folder", folder)?;
     let config = folder.join("config.json");
-    read.config = config.is_file().then_some(config);
+    read.config = (!is_closed(&config) && config.is_file()).then_some(config);
     Ok(read)
 }
 
@@ -294,6 +307,7 @@ mod tests {
         let read = read(
             &archive(folder.path(), "x.tar.gz", &files),
             Profile::Release,
+            &|_| false,
         )
         .unwrap();
         assert_eq!(
@@ -311,6 +325,7 @@ mod tests {
         let read = read(
             &archive(folder.path(), "x.tgz", &[("libx.so", b"it")]),
             Profile::Release,
+            &|_| false,
         )
         .unwrap();
         assert_eq!(read.bytes, b"it");
@@ -345,7 +360,7 @@ mod tests {
             "foreign.tar.gz",
             "several.tar.gz",
         ] {
-            let refused = read(&at(name), Profile::Release).unwrap_err();
+            let refused = read(&at(name), Profile::Release, &|_| false).unwrap_err();
             assert_eq!(refused.code, &codes::INSTALL_SOURCE_INVALID, "{name}");
         }
     }

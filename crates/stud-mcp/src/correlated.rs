@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     fn client() -> Correlated {
-        Correlated::new(reqwest::Client::new())
+        Correlated::new(crate::http::client("http://127.0.0.1/mcp").unwrap())
     }
 
     fn read(message: &serde_json::Value) -> StreamableHttpPostResponse {

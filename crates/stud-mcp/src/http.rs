@@ -46,7 +46,7 @@ fn parse(
 }
 
 /// Follows no redirect: a server that was trusted at one address is another one at another.
-fn client(url: &str) -> Result<Client, ConnectionError> {
+pub(crate) fn client(url: &str) -> Result<Client, ConnectionError> {
     let unusable =
         |error: String| ConnectionError::Lost(format!("no HTTP client can be made: {error}"));
     let is_secure = url.starts_with("https:");

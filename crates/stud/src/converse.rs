@@ -2,14 +2,14 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::mem::ManuallyDrop;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use stud_contract_meta::{Error, Result as CoreResult};
 use stud_control::{ControlServer, Policy};
 use stud_core::assistant::{self, Answered};
 use stud_core::environment::Environment;
-use stud_core::events::{Event, Service, Subscriber};
+use stud_core::events::Service;
 use stud_core::executor::block_on;
 use stud_core::launch::{Launch, LaunchObserver, Launched, Resume, launch_with};
 use stud_core::limits::Limits;
@@ -26,12 +26,14 @@ use crate::cli::Converse;
 use crate::output::{self, Outcome, Output, Verdict, escaped, surface, told};
 
 mod control;
+mod end_of_input;
 mod entrance;
 mod first_input;
 mod report;
 mod screen;
 mod signals;
 
+use end_of_input::EndOfInput;
 use report::AnswerReport;
 use screen::{Fallback, Screen};
 use signals::Signals;
@@ -60,6 +62,7 @@ struct Begun {
     first: Option<String>,
     report: Option<Arc<AnswerReport>>,
     control: Option<ControlServer>,
+    end: OnceLock<Arc<EndOfInput>>,
 }
 
 /// From the arguments to a session that is ready for its first turn; none if there is nothing to begin.
@@ -101,13 +104,14 @@ fn begin(
     let how = how(arguments, headless, entrance.resume, limits);
     let report = output.is_json().then(AnswerReport::new);
     let fallback: Arc<Fallback> = Arc::default();
+    let end = OnceLock::new();
     let opened = |session: &Arc<Session>| {
         if let Some(report) = &report {
             session.subscribe(report.clone(), Service::Shared);
         }
         // Without a terminal the end of the input is known from the start, and the UI need not be woken for each event.
         if !headless {
-            mind_the_end(session, &fallback);
+            let _ = end.set(EndOfInput::heard_in(session, &fallback));
         }
     };
     let greet = |session: &Arc<Session>, model: Option<&Model>| {
@@ -165,6 +169,7 @@ fn begin(
         first,
         report,
         control,
+        end,
     }))
 }
 
@@ -179,7 +184,7 @@ fn carry_on(begun: Begun, headless: bool, signals: &Signals, output: &Output) ->
     let session = &begun.launched.session;
     // There is no input after the first one, and only this program shows the answer.
     let alone = headless || !session.can_be_typed_to();
-    let talked = talk(session, first, alone, output);
+    let talked = talk(session, first, alone, begun.end.get(), output);
     let asked_to_end = signals.asked_to_end();
     let closed = session.close_on(if asked_to_end {
         Trigger::Sigterm
@@ -226,15 +231,6 @@ fn how(arguments: &Converse, headless: bool, resume: Option<Resume>, limits: Lim
     }
 }
 
-/// Listens for the end of input before anyone can reach it.
-fn mind_the_end(session: &Arc<Session>, fallback: &Arc<Fallback>) {
-    let end = Arc::new(EndOfInput {
-        session: Arc::downgrade(session),
-        fallback: fallback.clone(),
-    });
-    session.subscribe(end, Service::Shared);
-}
-
 /// What came of the last thing that was said.
 struct Last {
     answered: Answered,
@@ -271,6 +267,7 @@ fn talk(
     session: &Arc<Session>,
     first: Option<String>,
     alone: bool,
+    end: Option<&Arc<EndOfInput>>,
     output: &Output,
 ) -> CoreResult<Option<Last>> {
     let mut last = None;
@@ -286,6 +283,9 @@ fn talk(
             block_on(session.submit("stud", first))?;
         }
         None => {}
+    }
+    if let Some(end) = end {
+        end.first_input_is_taken();
     }
     if alone {
         session.end_of_input();
@@ -313,46 +313,6 @@ fn command(session: &Session, line: &str) -> Last {
         answered: Answered { text, ending },
         payload,
     }
-}
-
-/// Hears when there is nothing more to say.
-struct EndOfInput {
-    session: Weak<Session>,
-    fallback: Arc<Fallback>,
-}
-
-impl Subscriber for EndOfInput {
-    fn ext_id(&self) -> &'static str {
-        "stud"
-    }
-
-    fn hear(&self, event: &Event) -> CoreResult<()> {
-        let Some(session) = self.session.upgrade() else {
-            return Ok(());
-        };
-        match &*event.name {
-            "DefaultTuiInputEnded" if self.fallback.call() => {
-                session.prompts().depart("default-tui");
-            }
-            name if is_end_of_input(name) => {
-                session.end_of_input();
-                // The terminal will not answer any more; another UI may.
-                session.prompts().depart("line-ui");
-            }
-            "SessionExitRequested" => session.end_of_input(),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn hears(&self, name: &str) -> bool {
-        name == "SessionExitRequested" || is_end_of_input(name)
-    }
-}
-
-/// Whether a screen says by this event that nothing more is typed there. Any screen may declare one.
-fn is_end_of_input(name: &str) -> bool {
-    name.ends_with("InputEnded")
 }
 
 /// What must be there for a first turn, and what must not.

@@ -162,13 +162,17 @@ impl Drop for PhaseGuard {
     }
 }
 
+/// The reference of a machine that has kept nothing with the session. A store refuses an empty one, and no plugin has
+/// this id.
+pub(crate) const NO_SLOT: &str = "-";
+
 impl Session {
     /// The machine that is attached.
     pub(crate) fn machine(&self) -> Option<Arc<Machine>> {
         lock(&self.attachment.seat).machine.clone()
     }
 
-    /// The machine as the manifest of a snapshot names it. The reference is empty as long as the machine has kept
+    /// The machine as the manifest of a snapshot names it. The reference is [`NO_SLOT`] as long as the machine has kept
     /// nothing.
     pub(crate) fn machine_on_record(&self) -> Option<SmState> {
         let mut recorded = lock(&self.attachment.seat).recorded.clone()?;
@@ -180,7 +184,7 @@ impl Session {
             recorded.state_slot_ref = if has_slot {
                 recorded.sm_ext_id.clone()
             } else {
-                String::new()
+                NO_SLOT.to_owned()
             };
         }
         Some(recorded)

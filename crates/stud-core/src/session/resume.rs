@@ -7,6 +7,7 @@ use stud_contract_session_store::{Damage, DamagedPart, Page, SlotBlob, SmState, 
 use stud_diagnostics::{Diagnostic, codes};
 use stud_host_api::session::TranscriptRecord;
 
+use super::attachment::NO_SLOT;
 use super::attachment::{ENTERED, WORKFLOW, WorkflowProgress, WorkflowRecord};
 use super::config::SessionConfig;
 use super::conversation::Conversation;
@@ -352,7 +353,7 @@ impl ResumedState {
                 if let Ok(record) = serde_json::from_value::<WorkflowRecord>(payload) {
                     self.facts.machine = record.sm_id.map(|id| SmState {
                         sm_ext_id: id,
-                        state_slot_ref: String::new(),
+                        state_slot_ref: NO_SLOT.to_owned(),
                     });
                     self.workflow = record.progress;
                 }

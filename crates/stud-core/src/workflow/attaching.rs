@@ -16,7 +16,7 @@ use crate::did_you_mean::nearest;
 use crate::executor;
 use crate::ledger::closed;
 use crate::provenance::told;
-use crate::session::{Machine, Session, Slot, WorkflowProgress};
+use crate::session::{Machine, NO_SLOT, Session, Slot, WorkflowProgress};
 use crate::settings::{ActiveSettings, Settings};
 use crate::timeout::with_timeout;
 use crate::validate::Members;
@@ -266,7 +266,7 @@ async fn deliver(session: &Arc<Session>, plugin: &Arc<Active>, resumed: bool) ->
     let is_missing = slot.read()?.is_none();
     if resumed && is_missing {
         let recorded = session.machine_on_record();
-        if recorded.is_some_and(|recorded| !recorded.state_slot_ref.is_empty()) {
+        if recorded.is_some_and(|recorded| recorded.state_slot_ref != NO_SLOT) {
             let code = &codes::RESUME_MISMATCH;
             let message = format!("what the state machine `{id}` kept with this session is gone");
             return Err(Error::new(code.class, code.name, message).with("smId", id));

@@ -24,7 +24,10 @@ export class Composer {
       this.#grow();
       this.#suggest();
     });
-    this.input.addEventListener('blur', () => setTimeout(() => this.#close(), 150));
+    // A click on a suggestion takes the focus before it counts; what has the focus back by then stays as it is.
+    this.input.addEventListener('blur', () => setTimeout(() => {
+      if (document.activeElement !== this.input) this.#close();
+    }, 150));
   }
 
   setRunning(running) {

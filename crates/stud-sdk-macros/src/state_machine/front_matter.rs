@@ -226,8 +226,11 @@ impl Reader<'_> {
         }
     }
 
-    /// A flow value may go over several lines.
+    /// A flow value may go over several lines, which are indented further than the one it begins in.
     fn flow(&mut self, number: usize, rest: &str) -> Parsed<Value> {
+        let first = self.source.get(number - 1).copied().unwrap_or_default();
+        let indent = first.len() - first.trim_start_matches(' ').len();
+        let belongs = |line: &Line| line.indent > indent || line.text.starts_with([']', '}']);
         let mut text = rest.to_owned();
         loop {
             let mut flow = Flow {
@@ -244,7 +247,8 @@ impl Reader<'_> {
                     return Ok(value);
                 }
                 Err(wrong) => {
-                    let (true, Some(next)) = (flow.place >= flow.letters.len(), self.peek()) else {
+                    let next = self.peek().filter(|line| belongs(line));
+                    let (true, Some(next)) = (flow.place >= flow.letters.len(), next) else {
                         return Err(wrong);
                     };
                     text = format!("{text} {}", next.text);

@@ -125,8 +125,8 @@ impl Harness {
     pub fn start(&self) -> Result<&Self> {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         if !*started {
-            self.lifecycle(Phase::Init)?;
-            self.lifecycle(Phase::Activate)?;
+            self.run_phase(Phase::Init)?;
+            self.run_phase(Phase::Activate)?;
             *started = true;
         }
         Ok(self)
@@ -163,6 +163,14 @@ impl Harness {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn lifecycle(&self, phase: Phase) -> Result<()> {
+        self.run_phase(phase)?;
+        if phase == Phase::Activate {
+            *self.started.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        }
+        Ok(())
+    }
+
+    fn run_phase(&self, phase: Phase) -> Result<()> {
         let config = match phase {
             Phase::Init => Value::Object(self.host.services().record().config.clone()).to_string(),
             Phase::Activate | Phase::Deactivate | Phase::Dispose => "null".to_owned(),
