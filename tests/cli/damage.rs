@@ -66,7 +66,7 @@ const CHANGES: &[(&str, Change)] = &[
     }),
     ("the journal is halved", |folder| {
         edit(&folder.join("journal.log"), |bytes| {
-            bytes.truncate(bytes.len() / 2)
+            bytes.truncate(bytes.len() / 2);
         });
     }),
     ("the first record is removed", |folder| {
@@ -77,7 +77,7 @@ const CHANGES: &[(&str, Change)] = &[
     }),
     ("the last record is removed", |folder| {
         edit(&folder.join("journal.log"), |bytes| {
-            let last = bytes.iter().filter(|byte| **byte == b'\n').count() - 1;
+            let last = bytes.split(|byte| *byte == b'\n').count() - 2;
             without_line(bytes, last);
         });
     }),
@@ -112,7 +112,7 @@ const CHANGES: &[(&str, Change)] = &[
     }),
     ("the manifest ends early", |folder| {
         edit(&folder.join("manifest.json"), |bytes| {
-            bytes.truncate(bytes.len() / 2)
+            bytes.truncate(bytes.len() / 2);
         });
     }),
 ];

@@ -179,7 +179,7 @@ fn what_does_not_pass_the_stages_changes_nothing() {
     );
     let before = fs::read(world.path(PLACE)).unwrap();
     let wrong = built(&world, "wrong.so", |manifest| {
-        manifest["contractVersion"] = "9.0.0".into()
+        manifest["contractVersion"] = "9.0.0".into();
     });
     let diagnostic = refused(&world, &["plugin", "install", &wrong]);
     assert_eq!(code(&diagnostic), "Validation/ContractVersionMismatch");
@@ -188,7 +188,7 @@ fn what_does_not_pass_the_stages_changes_nothing() {
     let diagnostic = refused(&world, &["plugin", "install", "text.so"]);
     assert_eq!(code(&diagnostic), "Validation/LibraryFormatUnknown");
     let other = built(&world, "other.so", |manifest| {
-        manifest["extId"] = "other-tool".into()
+        manifest["extId"] = "other-tool".into();
     });
     let diagnostic = refused(&world, &["plugin", "update", "good-tool", "--from", &other]);
     assert_eq!(code(&diagnostic), "Validation/InstallSourceInvalid");

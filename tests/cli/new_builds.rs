@@ -39,9 +39,9 @@ fn build(world: &World) -> Vec<PathBuf> {
     let mut libraries = Vec::new();
     for (word, kind, id) in PLUGINS {
         let path = crates.to_str().unwrap();
-        let (word, role) = word.split_once(':').unwrap_or((word, ""));
+        let (kind_word, role) = word.split_once(':').unwrap_or((word, ""));
         let mut arguments = vec![
-            "plugin", "new", id, "--kind", word, "--path", path, "--json",
+            "plugin", "new", id, "--kind", kind_word, "--path", path, "--json",
         ];
         if !role.is_empty() {
             arguments.extend(["--role", role]);

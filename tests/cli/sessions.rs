@@ -356,7 +356,7 @@ fn a_call_that_waited_for_its_approval_when_the_process_ended_never_started() {
         .unwrap();
     let id = eventually("a call that is asked about", || {
         let kept = std::fs::read_dir(world.home().join("sessions")).ok()?;
-        let folder = kept.filter_map(Result::ok).next()?.path();
+        let folder = kept.into_iter().find_map(Result::ok)?.path();
         let journal = std::fs::read_to_string(folder.join("journal.log")).ok()?;
         let id = folder.file_name()?.to_str()?.to_owned();
         journal.contains("interaction_request").then_some(id)

@@ -194,7 +194,7 @@ fn f6_a_machine_walks_its_stages_fans_out_joins_and_ends() {
             ]
         );
 
-        // The session is kept, and the conversation goes on without the stages' messages.
+        // The session is kept, and the conversation continues without the stages' messages.
         let run = bench.headless(&["--continue"], "and now?");
         assert_eq!(run.answer(), "USER and now?");
         let last = bench.seen_by("looker").pop().unwrap();

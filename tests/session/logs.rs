@@ -120,7 +120,7 @@ fn traced(settings: &Value, text: &str) -> (Vec<Value>, String) {
     world.write("home/settings.json", settings.to_string());
     let mut answer = String::new();
     let log = logged_in(&world, |live| {
-        let call = format!(r#"!tool trace {}"#, json!({"text": text}));
+        let call = format!("!tool trace {}", json!({"text": text}));
         answer = live.say(&call).answered().text;
     });
     let said = log.into_iter().filter(|line| line["name"] == "PluginLog");

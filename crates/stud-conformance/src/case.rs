@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
@@ -136,10 +136,7 @@ impl Running {
 
     /// The result; nothing if the call does not return.
     pub(crate) fn result(self) -> Option<Result<Value>> {
-        match self.0.recv_timeout(PATIENCE) {
-            Ok(result) => Some(result),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        self.0.recv_timeout(PATIENCE).ok()
     }
 }
 

@@ -68,7 +68,7 @@ pub async fn converse(session: &Arc<Session>) -> Result<Option<Answered>> {
 
 /// Answers one input, in a turn of its own. If a state machine is attached, its workflow takes the input.
 pub async fn answer(session: &Arc<Session>, model: &Model, input: &Input) -> Result<Answered> {
-    session.subagents().run_by(|| Arc::new(Children));
+    session.subagents().run_by(|| Arc::new(ChildTurns));
     if session.workflow_takes_input() {
         return walk(session, model, Some(input)).await;
     }
@@ -102,9 +102,9 @@ async fn walk(session: &Arc<Session>, model: &Model, input: Option<&Input>) -> R
 }
 
 /// Lets child sessions do their tasks: each in one turn, like any other.
-struct Children;
+struct ChildTurns;
 
-impl ChildRunner for Children {
+impl ChildRunner for ChildTurns {
     fn run(
         &self,
         child: Arc<Session>,

@@ -58,6 +58,7 @@ mod config;
 mod snapshot;
 mod damage;
 mod journal_growth;
+mod plugin_readers;
 mod resume;
 mod control;
 mod scopes;
@@ -522,35 +523,6 @@ impl Session {
     /// The cancellation source of the whole session.
     pub fn scope(&self) -> &CancellationSource {
         self.scopes.session()
-    }
-
-    /// What a plugin watches the session through.
-    pub(crate) fn reader_for(&self, ext_id: &str) -> Arc<Reader> {
-        let session = self.this.clone();
-        let reader = self.metrics.reader(ext_id, move |stuck| {
-            if let Some(session) = session.upgrade() {
-                let message = format!(
-                    "`{}` does not take its tokens and gets no more; {} were dropped",
-                    stuck.ext_id, stuck.unheard
-                );
-                let problem = Diagnostic::error(&codes::EVENT_RATE_EXCEEDED, message);
-                session.report(&problem.of(&stuck.ext_id));
-            }
-        });
-        let reader = Arc::new(reader);
-        lock(&self.readers).push((ext_id.to_owned(), reader.clone()));
-        reader
-    }
-
-    /// Ends a plugin's part: it is asked nothing, hears nothing and watches nothing any more.
-    pub fn detach_plugin(&self, ext_id: &str) {
-        self.prompts.leave(ext_id);
-        self.books.bus.unsubscribe(ext_id);
-        self.books.ignore(ext_id);
-        let mut readers = lock(&self.readers);
-        for (_, reader) in readers.extract_if(.., |(owner, _)| owner == ext_id) {
-            reader.close();
-        }
     }
 
     /// The tokens that plugins ask for.

@@ -223,9 +223,8 @@ impl<'a> Installer<'a> {
                 .get(id)
                 .map(|entry| entry.place.clone());
             let place = place.filter(|place| self.root.join(place).exists());
-            let place = match place.or_else(|| self.place_by_hand(id, None)) {
-                Some(place) => place,
-                None => return Err(self.not_installed(id)),
+            let Some(place) = place.or_else(|| self.place_by_hand(id, None)) else {
+                return Err(self.not_installed(id));
             };
             let dependents = self.dependents(id);
             let path = self.root.join(&place);
@@ -390,17 +389,15 @@ impl<'a> Installer<'a> {
             .as_str()
             .filter(|id| ExtId::parse(id).is_ok());
         let kind = manifest["kind"].as_str().and_then(Kind::parse);
-        match (id, kind) {
-            (Some(id), Some(kind)) => Ok((id.to_owned(), kind, manifest)),
-            _ => {
-                let report = check(&staged, false, self.environment, self.runtime);
-                let why = report.diagnostics.into_iter().next();
-                Err(why.map_or_else(
-                    || source_invalid(told, "the manifest has no id or no category"),
-                    |why| why.file(told),
-                ))
-            }
+        if let (Some(id), Some(kind)) = (id, kind) {
+            return Ok((id.to_owned(), kind, manifest));
         }
+        let report = check(&staged, false, self.environment, self.runtime);
+        let why = report.diagnostics.into_iter().next();
+        Err(why.map_or_else(
+            || source_invalid(told, "the manifest has no id or no category"),
+            |why| why.file(told),
+        ))
     }
 
     /// The place of a library with this id below the root, other than `expected`.
@@ -439,7 +436,7 @@ impl<'a> Installer<'a> {
         let it = it.manifest();
         plugins
             .iter()
-            .map(|plugin| plugin.manifest())
+            .map(stud_plugins::validate::Validated::manifest)
             .filter(|other| {
                 let mut needs = other.depends_on.iter();
                 needs.any(|reference| reference.matches(&it.ext_id, it.kind, &it.provides))

@@ -26,11 +26,11 @@ use crate::cli::Converse;
 use crate::output::{self, Outcome, Output, Verdict, escaped, surface, told};
 
 mod control;
-mod end_of_input;
 mod entrance;
 mod first_input;
 mod report;
 mod screen;
+mod end_of_input;
 mod signals;
 
 use end_of_input::EndOfInput;

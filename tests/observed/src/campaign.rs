@@ -18,7 +18,6 @@ const FIGURES: &str = "STUD_CAMPAIGN_FIGURES";
 /// When the size has no such name.
 #[expect(
     clippy::panic,
-    clippy::disallowed_methods,
     reason = "a test is told its size in its environment, and must not run in another one"
 )]
 pub fn times(pr: u64, nightly: u64, release: u64) -> u64 {
@@ -36,7 +35,6 @@ pub fn times(pr: u64, nightly: u64, release: u64) -> u64 {
 ///
 /// When it cannot be kept.
 #[expect(
-    clippy::disallowed_methods,
     clippy::expect_used,
     reason = "a figure that is lost would make the report wrong"
 )]

@@ -76,7 +76,7 @@ impl Report {
         for (name, about) in abouts {
             // One sentence to a line.
             let about = about.replace(". ", ".\n");
-            page.push_str(&format!("\n### {name}\n\n{about}\n"));
+            page = format!("{page}\n### {name}\n\n{about}\n");
         }
         page
     }

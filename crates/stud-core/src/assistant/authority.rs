@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use stud_contract_hook::Slot;
 use stud_contract_interaction::{Answer, ApprovalScope, Approve, Decision, Payload};
 use stud_contract_meta::{Error, Result};
@@ -18,7 +18,7 @@ use stud_diagnostics::{Class, Code, codes};
 use stud_host_api::events::ToolCancelReason;
 use stud_host_api::session::SecurityMode;
 
-use super::permit::{ArgsDigest, Permit, args_digest};
+use super::permit::{ArgsDigest, No, Permit, args_digest};
 use super::stage_envelope::StageEnvelope;
 use super::stream::Proposal;
 use super::tool_failure::{FailureReason, ToolFailure};
@@ -166,16 +166,6 @@ struct Bench<'a> {
 
 /// A case that was won: what was approved, and for exactly which arguments.
 type Won = (Option<String>, ArgsDigest);
-
-/// A no, and who says it.
-#[derive(Default)]
-pub(super) struct No {
-    pub(super) source: &'static str,
-    pub(super) code: String,
-    pub(super) reason: String,
-    /// What a guard says about it besides.
-    pub(super) context: Map<String, Value>,
-}
 
 impl Bench<'_> {
     /// The call as it is judged and run: held to the schema and, if it opens a child session, with everything settled

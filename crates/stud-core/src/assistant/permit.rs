@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use stud_contract_meta::{Error, Result};
 use stud_diagnostics::codes;
@@ -11,6 +11,16 @@ use stud_diagnostics::codes;
 use super::stream::Proposal;
 use crate::canonical;
 use crate::tool_registry::ToolSource;
+
+/// A no, and who says it.
+#[derive(Default)]
+pub(super) struct No {
+    pub(super) source: &'static str,
+    pub(super) code: String,
+    pub(super) reason: String,
+    /// What a guard says about it besides.
+    pub(super) context: Map<String, Value>,
+}
 
 /// A call that may run, once. Only the authority stack makes one.
 #[derive(Debug)]

@@ -9,8 +9,7 @@ use stud_contract_state_machine::Grant;
 use stud_diagnostics::codes;
 
 use super::Work;
-use super::authority::No;
-use super::permit::args_digest;
+use super::permit::{No, args_digest};
 use super::stream::Proposal;
 use crate::canonical;
 use crate::ids;

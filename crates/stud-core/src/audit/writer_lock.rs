@@ -101,6 +101,7 @@ impl WriterLock {
     /// Removes the file of a session that is not kept, while no other process can have the lock.
     pub(super) fn remove(self, folder: &Path) {
         let _ = std::fs::remove_file(folder.join(FILE));
+        drop(self);
     }
 
     /// The process that has the session open, if one has; 0 if its number is not known.

@@ -199,13 +199,10 @@ impl Configured {
 /// author believing in what it says.
 fn unknown_member(name: &str, known: &[&str]) -> String {
     let name = shown(name);
-    match nearest(&name, known.iter().copied()) {
-        Some(meant) => format!("has the unknown member `{name}`; `{meant}` was probably meant"),
-        None => {
-            let known = known.join("`, `");
-            format!("has the unknown member `{name}`; it can have `{known}`")
-        }
-    }
+    let known_list = || format!("it can have `{}`", known.join("`, `"));
+    let hint = nearest(&name, known.iter().copied())
+        .map_or_else(known_list, |meant| format!("`{meant}` was probably meant"));
+    format!("has the unknown member `{name}`; {hint}")
 }
 
 fn read(path: &Path) -> Result<Option<Map<String, Value>>, String> {

@@ -114,7 +114,7 @@ mod tests {
             seq: 1,
             record: json!("x"),
         };
-        growth.written(&[record.clone()]);
+        growth.written(std::slice::from_ref(&record));
         assert!(growth.is_due());
         let covered = growth.since_snapshot();
         growth.written(&[record]);

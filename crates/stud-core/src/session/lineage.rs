@@ -110,12 +110,12 @@ pub(crate) trait ChildRunner: Send + Sync {
 /// The children of one tree of sessions.
 #[derive(Default)]
 pub(crate) struct Subagents {
-    table: Mutex<Table>,
+    table: Mutex<ChildTable>,
     runner: OnceLock<Arc<dyn ChildRunner>>,
 }
 
 #[derive(Default)]
-struct Table {
+struct ChildTable {
     /// By their ids, which are in the order they were made.
     children: BTreeMap<String, Child>,
     /// Those whose terminal record is being written.

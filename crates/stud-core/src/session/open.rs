@@ -187,22 +187,27 @@ fn found(
     });
     growth.watch(Arc::downgrade(&session));
     session.books.ledger.follow(growth);
-    let troubled = Arc::downgrade(&session);
-    session.books.bus.on_trouble(move |trouble| {
-        if let Some(session) = troubled.upgrade() {
-            session.troubled(trouble);
-        }
-    });
-    if let Some(torn) = torn {
-        session.report(&torn.warning());
-    }
-    for damage in &session.damage {
-        session.report(damage);
-    }
+    session.tell_what_was_found(torn.as_ref());
     session
 }
 
 impl Session {
+    /// Reports what of the session was not what was written, and from now on every subscriber that fails.
+    fn tell_what_was_found(self: &Arc<Self>, torn: Option<&TornTail>) {
+        let troubled = Arc::downgrade(self);
+        self.books.bus.on_trouble(move |trouble| {
+            if let Some(session) = troubled.upgrade() {
+                session.troubled(trouble);
+            }
+        });
+        if let Some(torn) = torn {
+            self.report(&torn.warning());
+        }
+        for damage in &self.damage {
+            self.report(damage);
+        }
+    }
+
     /// A subscriber fails or falls behind, which is known to everyone who looks.
     fn troubled(&self, trouble: &SubscriberFailure) {
         let payload = json!({
@@ -294,7 +299,10 @@ fn unless_in_use(session_id: &str, error: Error) -> Error {
     if error.context().get("inUse") != Some(&true.into()) {
         return error;
     }
-    let pid = error.context().get("pid").and_then(|pid| pid.as_u64());
+    let pid = error
+        .context()
+        .get("pid")
+        .and_then(serde_json::Value::as_u64);
     let pid = pid.and_then(|pid| u32::try_from(pid).ok());
     in_use(session_id, pid.unwrap_or_default())
 }

@@ -98,12 +98,17 @@ impl Session {
     }
 
     /// Writes a snapshot in the middle of a turn whose records have become so many that replaying them would take long.
+    /// What it weighs is told at the end of the turn.
     pub(super) fn save_midway(&self) {
         let Some(session) = self.this.upgrade() else {
             return;
         };
         executor::spawn(move || {
-            if let Err(error) = executor::block_on(session.save(false)) {
+            let saving = async {
+                let cut = session.cut().await?;
+                session.write(cut, session.lifecycle_facts("save"))
+            };
+            if let Err(error) = executor::block_on(saving) {
                 let reason = "the session could not be saved in the middle of a turn";
                 let correlation_id = session.correlation_id();
                 session.books.suppress(reason, &correlation_id, &error);

@@ -13,7 +13,7 @@ use stud_host_api::events::{SubagentEnvelopeApproved, SubagentSpawned};
 use stud_host_api::refusal::{self, Phase};
 use stud_host_api::session::{AbortReason, ChildOutcome, OpenChild};
 
-use super::preflight::{Checked, check, names};
+use super::preflight::{CheckedRequest, check, names};
 use crate::executor;
 use crate::ids;
 use crate::ledger::closed;
@@ -41,7 +41,7 @@ pub(crate) async fn open(parent: Arc<Session>, asked: OpenChild) -> Result<Child
         Ok(checked) => checked,
         Err(refusal) => return Ok(refusal.outcome()),
     };
-    let opening = Opening {
+    let opening = ChildOpening {
         child: entry(&parent, &asked, &checked, &scope),
         call: parent.polled_call(),
         parent,
@@ -76,7 +76,7 @@ impl Drop for CancelOnDrop {
 fn entry(
     parent: &Session,
     asked: &OpenChild,
-    checked: &Checked,
+    checked: &CheckedRequest,
     scope: &CancellationSource,
 ) -> Child {
     let subagent_id = ids::fresh();
@@ -96,12 +96,12 @@ fn entry(
 }
 
 /// A child on its way.
-struct Opening {
+struct ChildOpening {
     parent: Arc<Session>,
     /// The call of `delegate`, if it is known.
     call: Option<String>,
     asked: OpenChild,
-    checked: Checked,
+    checked: CheckedRequest,
     child: Child,
     runner: Arc<dyn ChildRunner>,
 }
@@ -120,12 +120,12 @@ impl Drop for EndOnDrop<'_> {
 }
 
 /// What a person decided about the tools.
-enum Decision {
+enum EnvelopeDecision {
     Approved(Option<String>),
     Ended(ChildOutcome, Option<ChildEnd>),
 }
 
-impl Opening {
+impl ChildOpening {
     async fn run(self) -> Result<ChildOutcome> {
         let Self {
             parent,
@@ -144,8 +144,8 @@ impl Opening {
         };
         subagents.is_now(id, ChildState::EnvelopeApproval);
         let note = match decide(&parent, call.as_deref(), &asked, &child).await {
-            Decision::Approved(note) => note,
-            Decision::Ended(outcome, end) => {
+            EnvelopeDecision::Approved(note) => note,
+            EnvelopeDecision::Ended(outcome, end) => {
                 match end {
                     Some(end) => parent.end_child(id, &end),
                     None => subagents.forget(id),
@@ -190,7 +190,7 @@ async fn decide(
     call: Option<&str>,
     asked: &OpenChild,
     child: &Child,
-) -> Decision {
+) -> EnvelopeDecision {
     let payload = Payload::from(ApproveSubagentEnvelope {
         subagent_id: child.subagent_id.clone(),
         parent_session_id: child.parent_session_id.clone(),
@@ -209,10 +209,10 @@ async fn decide(
             subagent_id: child.subagent_id.clone(),
             note: note.clone(),
         };
-        Decision::Ended(outcome, Some(ChildEnd::Denied { note, reason }))
+        EnvelopeDecision::Ended(outcome, Some(ChildEnd::Denied { note, reason }))
     };
     match raised.await.and_then(|response| read(&response, &payload)) {
-        Ok((true, note)) => Decision::Approved(note),
+        Ok((true, note)) => EnvelopeDecision::Approved(note),
         Ok((false, note)) => denied(note, "user-denied"),
         Err(error) if error.class() == Class::Cancellation.as_str() => {
             let reason = AbortReason::ParentCancel;
@@ -221,9 +221,9 @@ async fn decide(
                 reason,
                 detail: None,
             };
-            Decision::Ended(outcome, Some(ChildEnd::Aborted(reason)))
+            EnvelopeDecision::Ended(outcome, Some(ChildEnd::Aborted(reason)))
         }
-        Err(error) if is_halt(&error) => Decision::Ended(halted(child, &error).0, None),
+        Err(error) if is_halt(&error) => EnvelopeDecision::Ended(halted(child, &error).0, None),
         Err(error) => {
             let note = told(parent, &error);
             denied(Some(note), "interactor-error")

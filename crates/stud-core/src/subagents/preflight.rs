@@ -34,7 +34,7 @@ pub(crate) enum Preflight {
 
 /// A child that may be opened if a person allows it.
 #[derive(Debug)]
-pub(super) struct Checked {
+pub(super) struct CheckedRequest {
     pub(super) depth: u32,
     pub(super) model: Model,
     pub(super) params: Params,
@@ -105,7 +105,7 @@ fn misread(error: serde_json::Error) -> Error {
     .with("fieldPath", "/model")
 }
 
-fn canonical(asked: &OpenChild, checked: &Checked) -> Value {
+fn canonical(asked: &OpenChild, checked: &CheckedRequest) -> Value {
     let mut args = Map::new();
     let mut put = |member: &str, value: Value| args.insert(member.to_owned(), value);
     put("prompt", asked.prompt.as_str().into());
@@ -137,12 +137,12 @@ pub(super) fn check(
     session: &Session,
     plugins: &Registry,
     asked: &OpenChild,
-) -> Result<std::result::Result<Checked, Refusal>> {
+) -> Result<std::result::Result<CheckedRequest, Refusal>> {
     screen(&asked.prompt)?;
     Ok(depth(session, plugins, asked).and_then(|depth| {
         let (model, params) = model(session, plugins, asked)?;
         let tools = tools(session, plugins, asked)?;
-        Ok(Checked {
+        Ok(CheckedRequest {
             depth,
             model,
             params,

@@ -228,18 +228,17 @@ impl StageRun {
         let gate: GateResult = self.phase(voice, Phase::CheckGate, number, gate).await?;
         progress.cap_hit = false;
         progress.last_words = None;
-        let outcome = match self.resolve(gate) {
-            Some(outcome) => outcome,
-            None => {
-                self.act(voice, progress, body).await?;
-                let judged = async {
-                    let reply = self
-                        .call(voice, StagePhase::Assert, &progress.context)
-                        .await?;
-                    read(&self.machine, StagePhase::Assert, &self.stage.id, reply)
-                };
-                self.phase(voice, Phase::Assert, number, judged).await?
-            }
+        let outcome = if let Some(outcome) = self.resolve(gate) {
+            outcome
+        } else {
+            self.act(voice, progress, body).await?;
+            let judged = async {
+                let reply = self
+                    .call(voice, StagePhase::Assert, &progress.context)
+                    .await?;
+                read(&self.machine, StagePhase::Assert, &self.stage.id, reply)
+            };
+            self.phase(voice, Phase::Assert, number, judged).await?
         };
         if let Some(attempt) = progress.context.attempts.last_mut() {
             attempt.outcome = Some(outcome);

@@ -33,7 +33,7 @@ pub(crate) async fn answer(
     let (walk, is_fresh) = match session.workflow_progress() {
         WorkflowProgress::Running(walk) => (*walk, false),
         WorkflowProgress::Ready | WorkflowProgress::Ended { .. } => {
-            (Walk::begin(&machine.entry, input.is_some()), true)
+            (walk_from(&machine.entry, input.is_some()), true)
         }
     };
     let mut walker = Walker {
@@ -73,17 +73,15 @@ pub(crate) async fn answer(
     }
 }
 
-impl Walk {
-    fn begin(entry: &str, has_input: bool) -> Self {
-        Self {
-            id: ids::fresh(),
-            plans: vec![StagePlan {
-                stages: vec![entry.to_owned()],
-                ..StagePlan::default()
-            }],
-            has_input,
-            ..Self::default()
-        }
+fn walk_from(entry: &str, has_input: bool) -> Walk {
+    Walk {
+        id: ids::fresh(),
+        plans: vec![StagePlan {
+            stages: vec![entry.to_owned()],
+            ..StagePlan::default()
+        }],
+        has_input,
+        ..Walk::default()
     }
 }
 

@@ -127,6 +127,9 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
+/// The members of a mapping, and the line of each.
+type Mapping = (Map<String, Value>, Vec<(String, usize)>);
+
 struct Reader<'a> {
     lines: Vec<Line>,
     place: usize,
@@ -139,7 +142,7 @@ impl Reader<'_> {
         self.lines.get(self.place)
     }
 
-    fn mapping(&mut self, indent: usize) -> Parsed<(Map<String, Value>, Vec<(String, usize)>)> {
+    fn mapping(&mut self, indent: usize) -> Parsed<Mapping> {
         let mut members = Map::new();
         let mut lines = Vec::new();
         while let Some(line) = self.peek().cloned() {

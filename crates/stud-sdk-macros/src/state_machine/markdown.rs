@@ -71,11 +71,11 @@ pub(super) fn stage(text: &str) -> Result<Value, Fault> {
     let context = match members.get(CONTEXT) {
         None => json!(used),
         Some(declared) => {
-            let declares = |name: &String| {
+            let is_there = |name: &String| {
                 let declared = declared.as_array().into_iter().flatten();
                 declared.clone().any(|other| other == name.as_str())
             };
-            if let Some(missing) = used.iter().find(|name| !declares(name)) {
+            if let Some(missing) = used.iter().find(|name| !is_there(name)) {
                 let problem = format!("does not have `{missing}`, which the body uses");
                 return Err(wrong(CONTEXT, problem));
             }

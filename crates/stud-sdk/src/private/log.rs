@@ -35,4 +35,4 @@ mod subscriber;
 #[cfg(not(feature = "tracing"))]
 pub(crate) use off::Log;
 #[cfg(feature = "tracing")]
-pub(crate) use subscriber::Log;
+pub(crate) use subscriber::TracedLog as Log;

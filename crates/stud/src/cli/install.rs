@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the names are those of the flags"
+)]
 pub(crate) struct Conformance {
     /// Afterward hold the plugin against every conformance case, in a process of its own.
     #[arg(long, conflicts_with = "no_load")]

@@ -47,12 +47,13 @@ impl EndOfInput {
             "DefaultTuiInputEnded" if self.fallback.call() => {
                 session.prompts().depart("default-tui");
             }
-            "SessionExitRequested" => session.end_of_input(),
-            _ => {
+            name if is_end_of_input(name) => {
                 session.end_of_input();
                 // The terminal will not answer any more; another UI may.
                 session.prompts().depart("line-ui");
             }
+            "SessionExitRequested" => session.end_of_input(),
+            _ => {}
         }
     }
 }

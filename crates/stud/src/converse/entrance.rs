@@ -77,12 +77,11 @@ fn go_on(
     let ground = Environment::survey_within(reach, here.clone(), bundled.clone())?;
     let (session_id, recorded) = {
         let shelf = StoredSessions::open(&ground, &Limits::default())?;
-        let id = match &arguments.resume {
-            Some(word) => shelf.find(word)?,
-            None => {
-                let trails = ground.places.global_root.join("sessions");
-                archive::latest(&**shelf.store(), &trails).map_err(told)?
-            }
+        let id = if let Some(word) = &arguments.resume {
+            shelf.find(word)?
+        } else {
+            let trails = ground.places.global_root.join("sessions");
+            archive::latest(&**shelf.store(), &trails).map_err(told)?
         };
         if let Some(pid) = shelf.holder(&id) {
             return Err(told(in_use(&id, pid)));

@@ -92,13 +92,12 @@ fn candidates(ground: &Environment) -> Candidates {
     for found in discovered.found {
         match judge(found, &ground.settings) {
             Ok(plugin) if plugin.provenance().path().is_some() => {
-                plugins.push(plugin.manifest().clone())
+                plugins.push(plugin.manifest().clone());
             }
-            Ok(_) => {}
             Err(refused) if refused.provenance().path().is_some() => {
                 needs.insert(refused.provenance().name().to_owned(), Vec::new());
             }
-            Err(_) => {}
+            Ok(_) | Err(_) => {}
         }
     }
     for plugin in &plugins {
@@ -123,20 +122,17 @@ fn fails(asked: &Bisect, left_out: &[&str]) -> Result<bool, Diagnostic> {
         .help("give a program that exists, behind `--`")
     };
     let is_own = asked.command.is_empty();
-    let mut command = match asked.command.split_first() {
-        Some((program, arguments)) => {
-            let mut command = Command::new(program);
-            command.args(arguments).stdout(Stdio::null());
-            command
-        }
-        None => {
-            let program = std::env::current_exe().map_err(|error| unable(&error))?;
-            let mut command = Command::new(program);
-            command
-                .args(["plugin", "list", "--json"])
-                .stdout(Stdio::piped());
-            command
-        }
+    let mut command = if let Some((program, arguments)) = asked.command.split_first() {
+        let mut command = Command::new(program);
+        command.args(arguments).stdout(Stdio::null());
+        command
+    } else {
+        let program = std::env::current_exe().map_err(|error| unable(&error))?;
+        let mut command = Command::new(program);
+        command
+            .args(["plugin", "list", "--json"])
+            .stdout(Stdio::piped());
+        command
     };
     command
         .env(LEAVE_OUT, left_out.join(","))

@@ -152,7 +152,7 @@ fn ended_early(path: &Path, status: ExitStatus, said: &str) -> Diagnostic {
     let failed = Diagnostic::error(&codes::LIFECYCLE_FAILURE, message).file(path);
     let lines = said.lines().take(20);
     lines
-        .fold(failed, |failed, line| failed.note(line))
+        .fold(failed, Diagnostic::note)
         .help("author: run the plugin's own tests; what the process said is above")
 }
 

@@ -67,7 +67,7 @@ fn show_child(child: &StoredChild, output: &Output) {
     ));
     let mut facts = format!("{} of {}; {tools}", child.model_id, child.provider_id);
     if let (Some(sent), Some(received)) = (child.input_tokens, child.output_tokens) {
-        facts.push_str(&format!("; {sent} tokens in, {received} out"));
+        facts = format!("{facts}; {sent} tokens in, {received} out");
     }
     output.line(format!("{indent}{}", output.dim(&printable(&facts))));
     for speech in child.records.iter().cloned().filter_map(speech) {

@@ -122,14 +122,12 @@ fn shown(context: &StageContext) -> String {
 /// What a stage handed over, or what the model said if it answered in words.
 fn words(result: Option<&Value>) -> String {
     let result = result.unwrap_or(&Value::Null);
-    match result.get("completion") {
-        Some(completion) => completion.to_string(),
-        None => {
-            let last = result["transcript"].as_array().and_then(|said| said.last());
-            let words = last.and_then(|last| last["content"].as_str());
-            words.unwrap_or_default().to_owned()
-        }
+    if let Some(completion) = result.get("completion") {
+        return completion.to_string();
     }
+    let last = result["transcript"].as_array().and_then(|said| said.last());
+    let words = last.and_then(|last| last["content"].as_str());
+    words.unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

@@ -99,13 +99,12 @@ impl StateMachine for Review {
 /// What one reviewer found: the list that it handed over, or its words if it answered in words.
 fn found(reviewer: &str, result: Option<&Value>) -> String {
     let result = result.unwrap_or(&Value::Null);
-    let said = match result.get("completion") {
-        Some(completion) => completion["findings"].to_string(),
-        None => {
-            let last = result["transcript"].as_array().and_then(|said| said.last());
-            let words = last.and_then(|last| last["content"].as_str());
-            words.unwrap_or("nothing").to_owned()
-        }
+    let said = if let Some(completion) = result.get("completion") {
+        completion["findings"].to_string()
+    } else {
+        let last = result["transcript"].as_array().and_then(|said| said.last());
+        let words = last.and_then(|last| last["content"].as_str());
+        words.unwrap_or("nothing").to_owned()
     };
     format!("{reviewer}: {said}")
 }

@@ -48,7 +48,7 @@ impl Seal {
         let text = serde_json_canonicalizer::to_vec(&sealed).unwrap_or_default();
         // A key of any length fits.
         let mut code = Hmac::<Sha256>::new_from_slice(self.0.expose_secret().as_bytes())
-            .unwrap_or_else(|_| Hmac::<Sha256>::new(&Default::default()));
+            .unwrap_or_else(|_| Hmac::<Sha256>::new(&hmac::digest::Key::<Hmac<Sha256>>::default()));
         for part in [kind.as_bytes(), prev_hash.as_bytes(), &text] {
             code.update(part);
             code.update(b"\n");

@@ -140,10 +140,7 @@ fn an_index_that_was_edited_is_broken() {
     let text = fs::read_to_string(&path).unwrap();
     for edited in [
         text.replacen("\"records\":2", "\"records\":3", 1),
-        text.lines()
-            .skip(1)
-            .map(|line| format!("{line}\n"))
-            .collect(),
+        text.split_inclusive('\n').skip(1).collect(),
     ] {
         fs::write(&path, edited).unwrap();
         let flaw = read_index(root.path(), None).1;

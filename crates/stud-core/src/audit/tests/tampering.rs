@@ -83,7 +83,7 @@ fn whatever_is_edited_the_chain_or_the_index_shows_it() {
     let last = verify(&path).unwrap();
     for round in 0..rounds {
         let mut edited = whole.clone();
-        for _ in 0..1 + below(3) {
+        for _ in 0..=below(3) {
             if edited.is_empty() {
                 break;
             }
@@ -117,7 +117,7 @@ fn whatever_is_edited_the_chain_or_the_index_shows_it() {
         if edited == whole {
             continue;
         }
-        let text: String = edited.iter().map(|line| format!("{line}\n")).collect();
+        let text: String = edited.iter().flat_map(|line| [line, "\n"]).collect();
         std::fs::write(&path, text).unwrap();
         let is_shown = match verify(&path) {
             Err(_) => true,

@@ -37,9 +37,9 @@ static LATEST: RwLock<Weak<Host>> = RwLock::new(Weak::new());
 
 /// What is said in the calls of one plugin.
 #[derive(Clone, Default)]
-pub(crate) struct Log(Arc<OnceLock<Dispatch>>);
+pub(crate) struct TracedLog(Arc<OnceLock<Dispatch>>);
 
-impl Log {
+impl TracedLog {
     /// Asks the host once how much it wants to hear. A host that knows no log hears nothing.
     pub(crate) fn connect(&self, host: &Host) {
         let Ok(Some(least)) = host.events().log_level() else {
@@ -62,9 +62,9 @@ impl Log {
     }
 }
 
-impl fmt::Debug for Log {
+impl fmt::Debug for TracedLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Log").finish_non_exhaustive()
+        f.debug_struct("TracedLog").finish_non_exhaustive()
     }
 }
 

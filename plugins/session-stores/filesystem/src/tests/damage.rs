@@ -208,7 +208,7 @@ fn a_session_of_an_older_version_is_read_and_continued() {
     // The slots alone, without a checksum, as they were written before.
     let path = slots(&disk);
     disk.edit(&path, |bytes| {
-        *bytes = serde_json::to_vec_pretty(&stored.slots).unwrap()
+        *bytes = serde_json::to_vec_pretty(&stored.slots).unwrap();
     });
     let mut journal = Vec::new();
     for seq in 1..4 {

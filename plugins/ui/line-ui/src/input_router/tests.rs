@@ -287,10 +287,10 @@ fn what_is_typed_as_soon_as_a_prompt_was_settled_elsewhere_is_for_the_session() 
     let keyboard = Arc::new(Keyboard::new(input.into()));
     let desk = Arc::new(Desk::new(keyboard, Arc::new(screen)));
     known.set(Arc::downgrade(&desk)).unwrap();
-    let mut seat = desk.seat("i1");
-    assert_eq!(show(&mut seat), Some(Ok(())));
+    let mut place = desk.seat("i1");
+    assert_eq!(show(&mut place), Some(Ok(())));
     desk.settle("i1", Fate::AnsweredBy("web".to_owned()));
-    drop(seat);
+    drop(place);
     let state = desk.lock();
     let sent: Vec<&str> = state.backlog.iter().map(|line| line.as_str()).collect();
     assert_eq!(sent, ["what next?"]);
