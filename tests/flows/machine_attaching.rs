@@ -101,7 +101,7 @@ fn a_command_attaches_shows_and_detaches() {
         let ui = bench.ear();
         let mut talk = bench.talk(&[]);
         talk.say("/sm");
-        talk.hears("No state machine is attached. `/sm attach ID` attaches one of: other, ralph");
+        talk.hears("No state machine is attached. `/sm attach ID` attaches one of: other, plan-then-build, ralph, review");
         talk.say("/sm attach ralph");
         talk.hears("`ralph` is attached.");
         talk.say("/sm attach other");
