@@ -116,7 +116,7 @@ pub trait AuditLogger: Send + Sync {
 }
 
 /// The families that only core writes, in byte order.
-pub const CORE_CLASSES: [&str; 31] = [
+pub const CORE_CLASSES: [&str; 33] = [
     "Approval",
     "Command",
     "Compaction",
@@ -125,6 +125,8 @@ pub const CORE_CLASSES: [&str; 31] = [
     "ExtensionReloadRefused",
     "ExtensionReloaded",
     "ExtensionsReloaded",
+    "GrantConsumed",
+    "GrantIssued",
     "GuardDeny",
     "HealthReported",
     "Integrity",

@@ -80,9 +80,11 @@ pub fn status(session: &Session) -> MachineStatus {
 fn known(session: &Session) -> Vec<String> {
     let plugins = session.plugins();
     let machines = plugins.of_kind(Kind::StateMachine).into_iter();
-    machines
+    let mut ids: Vec<String> = machines
         .map(|machine| machine.identity().ext_id.as_str().to_owned())
-        .collect()
+        .collect();
+    ids.sort_unstable();
+    ids
 }
 
 /// Attaches a machine. The same one again changes nothing.
