@@ -32,9 +32,9 @@ const RECORDS: &str = "STUD_OBSERVED";
 /// ```
 /// use stud_observed::covers;
 ///
-/// let stderr = "error[Validation/UnsupportedFlag]: `--api-key` is not supported";
-/// # let stderr = &stud_observed::example_of("Validation/UnsupportedFlag");
-/// covers!(UNSUPPORTED_FLAG, stderr);
+/// let stderr = "error[Validation/MCPServerConfigInvalid]: the id of an MCP server has only letters";
+/// # let stderr = &stud_observed::example_of("Validation/MCPServerConfigInvalid");
+/// covers!(MCP_SERVER_CONFIG_INVALID, stderr);
 /// ```
 #[macro_export]
 macro_rules! covers {
