@@ -144,15 +144,27 @@ impl Browser {
 
     /// Waits for an element, and clicks it as a person does.
     pub(crate) fn click(&self, selector: &str) {
-        let element = self.find(selector);
-        self.on("POST", &format!("/element/{element}/click"), &json!({}));
+        self.on_element(selector, "click", &json!({}));
     }
 
     /// Waits for an element, and types into it.
     pub(crate) fn type_into(&self, selector: &str, text: &str) {
-        let element = self.find(selector);
-        let body = json!({"text": text});
-        self.on("POST", &format!("/element/{element}/value"), &body);
+        self.on_element(selector, "value", &json!({"text": text}));
+    }
+
+    /// Does something to an element. One that the page has shown anew in the meantime is looked for again, as a person
+    /// would.
+    fn on_element(&self, selector: &str, act: &str, body: &Value) {
+        let began = Instant::now();
+        loop {
+            let element = self.find(selector);
+            let path = format!("/session/{}/element/{element}/{act}", self.session);
+            let value = self.answer("POST", &path, body);
+            if value["error"] != "stale element reference" || began.elapsed() > LIMIT {
+                succeeded("POST", &path, &value);
+                return;
+            }
+        }
     }
 
     /// Types wherever the focus is.
@@ -197,6 +209,13 @@ impl Browser {
     }
 
     fn call(&self, method: &str, path: &str, body: &Value) -> Value {
+        let value = self.answer(method, path, body);
+        succeeded(method, path, &value);
+        value
+    }
+
+    /// What the driver answers, which may be an error.
+    fn answer(&self, method: &str, path: &str, body: &Value) -> Value {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the driver is there");
         stream.set_read_timeout(Some(LIMIT)).expect("a limit");
         let body = if method == "GET" {
@@ -228,13 +247,15 @@ impl Browser {
         let mut answer = vec![0; length];
         reader.read_exact(&mut answer).expect("the whole answer");
         let answer: Value = serde_json::from_slice(&answer).expect("JSON");
-        let value = answer["value"].clone();
-        assert!(
-            value.get("error").is_none() || value.get("message").is_none(),
-            "{method} {path}: {value}"
-        );
-        value
+        answer["value"].clone()
     }
+}
+
+fn succeeded(method: &str, path: &str, value: &Value) {
+    assert!(
+        value.get("error").is_none() || value.get("message").is_none(),
+        "{method} {path}: {value}"
+    );
 }
 
 impl Drop for Browser {

@@ -91,7 +91,10 @@ fn every_example_is_a_block() {
         );
         for fence in opened {
             assert!(
-                matches!(*fence, "```json" | "```text" | "```console" | "```rust"),
+                matches!(
+                    *fence,
+                    "```json" | "```text" | "```console" | "```rust,should_panic"
+                ),
                 "{code}: {fence}"
             );
         }
