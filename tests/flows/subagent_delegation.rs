@@ -368,10 +368,7 @@ fn a_child_that_is_cancelled_ends_neither_its_parent_nor_the_other_child() {
             json!({"prompt": ENDLESS, "label": "second"}),
         ]));
         let ids = spawned(&screen, 2);
-        // Until the terminal has closed its prompts, a line would be for one of them.
-        talk.is_asked_times("answered by screen", 4);
-        talk.say("/agents");
-        talk.is_asked("2 subagents; `/agents cancel ID` cancels one.");
+        talk.says_until("/agents", "2 subagents; `/agents cancel ID` cancels one.");
         talk.say(&format!("/agents cancel {}", ids[0]));
         talk.is_asked(&format!("The subagent {} is cancelled.", ids[0]));
         eventually("the end of one child", || {

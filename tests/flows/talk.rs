@@ -55,6 +55,15 @@ impl Talk {
         });
     }
 
+    /// Types a line until this is noted: a prompt that is about to be closed may take it, and says that it was not sent.
+    pub(crate) fn says_until(&mut self, line: &str, text: &str) {
+        eventually(&format!("`{text}`"), || {
+            self.say(line);
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            self.stderr.so_far().contains(text).then_some(())
+        });
+    }
+
     /// Says no more, and waits for the end: the status, and everything it said on both.
     pub(crate) fn end(mut self) -> (i32, String, String) {
         drop(self.stdin.take());
